@@ -1,0 +1,3 @@
+package settings
+
+const openNonblock = 0
