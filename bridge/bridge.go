@@ -1,0 +1,153 @@
+package bridge
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/sourcegraph/conc"
+	"go.uber.org/zap"
+)
+
+// Options are what a Bridge is made of.
+type Options struct {
+	Client  Client
+	CLI     CLI // finds and starts the claude process
+	Log     *zap.Logger
+	Version string // of drawbridge
+	Trace   *Trace // nil: no trace
+	// AllowBypass: the user's own settings permit the mode bypassPermissions.
+	AllowBypass bool
+	// Notices are told to the user with the first session: what was wrong before there was anybody to tell.
+	Notices []Notice
+}
+
+// Bridge is all sessions of one editor connection.
+type Bridge struct {
+	Options
+	started time.Time
+
+	// mu guards the table of sessions and what has been seen of claude.
+	mu       sync.Mutex
+	sessions map[string]*Session
+	first    *Session // the default session
+	claude   ClaudeCode
+	usable   *Error // why there was no usable claude yet; nil once there was one
+	hadOne   bool
+	closed   bool
+
+	counters Counters
+	group    conc.WaitGroup // one goroutine for each life of a claude process and each interrupt under way
+}
+
+// New makes a Bridge. Nothing is started.
+func New(o Options) *Bridge {
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	b := &Bridge{Options: o, started: time.Now(), sessions: map[string]*Session{}}
+	b.claude = o.CLI.Known()
+	return b
+}
+
+// Open makes a session. Its claude process is started by Start or by the first message.
+func (b *Bridge) Open(o SessionOptions) (*Session, error) {
+	if err := o.check(b.AllowBypass); err != nil {
+		return nil, err
+	}
+	s := newSession(b, uuid.NewString(), o)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, fail(KindInternal, "the bridge is shutting down")
+	}
+	b.sessions[s.id] = s
+	if b.first == nil {
+		b.first = s
+		s.greet()
+	}
+	return s, nil
+}
+
+// Session finds an open session by its handle; "" is the default session.
+func (b *Bridge) Session(id string) (*Session, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if id == "" && b.first != nil {
+		id = b.first.id
+	}
+	if s := b.sessions[id]; s != nil {
+		return s, nil
+	}
+	e := fail(KindSessionNotFound, "there is no open session %q", id)
+	e.Remedy = "Open one with session_new."
+	return nil, e
+}
+
+// Sessions lists the open sessions, oldest first.
+func (b *Bridge) Sessions() []*Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := make([]*Session, 0, len(b.sessions))
+	for _, s := range b.sessions {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(x, y *Session) int { return x.opened.Compare(y.opened) })
+	return list
+}
+
+// Claude is the CLI as far as it is known now.
+func (b *Bridge) Claude() ClaudeCode {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.claude
+}
+
+// sawClaude records what a start of the CLI has shown; err is why it was of no use.
+func (b *Bridge) sawClaude(c ClaudeCode, err *Error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.claude = c
+	switch {
+	case err == nil:
+		b.hadOne, b.usable = true, nil
+	case !b.hadOne:
+		b.usable = err
+	}
+}
+
+// Usable is nil unless every attempt to start the CLI so far has failed for want of a usable one: then it says why, and a bridge
+// that ends now exits with 72 or 78.
+func (b *Bridge) Usable() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.usable == nil {
+		return nil
+	}
+	return b.usable
+}
+
+// forget takes a closed session out of the table.
+func (b *Bridge) forget(s *Session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.sessions, s.id)
+	if b.first == s {
+		b.first = nil
+	}
+}
+
+// Close ends every session: every turn is answered as cancelled, every process is gone when it returns.
+func (b *Bridge) Close(ctx context.Context) {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	var all conc.WaitGroup
+	for _, s := range b.Sessions() {
+		all.Go(func() { _ = s.Close(ctx) })
+	}
+	all.Wait()
+	b.group.Wait()
+}

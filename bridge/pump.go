@@ -1,0 +1,191 @@
+package bridge
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"runtime/debug"
+
+	"drawbridge/adapters"
+
+	"github.com/sourcegraph/conc/panics"
+	"go.uber.org/zap"
+)
+
+const (
+	readBuffer = 64 << 10 // one fill makes about 32 KiB of frames
+	keepBuffer = 1 << 20  // a longer line's buffer is given back
+)
+
+// pump reads the CLI's lines and deals with each. It never waits for a person; it waits for a slow editor (Flush), and for the
+// answer of a turn to be out. It returns nil at the end of the output, and an error if a line made it panic.
+func (r *Run) pump(stdout io.Reader) error {
+	var m adapters.Message
+	lines := lineReader{r: bufio.NewReaderSize(stdout, readBuffer)}
+	for {
+		line, err := lines.next()
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			r.s.b.Trace.line(r.s.id, fromCLI, line)
+			if caught := panics.Try(func() { r.handle(line, &m) }); caught != nil {
+				r.s.log.Error("panic on a line of claude", zap.ByteString("line", line[:min(len(line), 2000)]), zap.String("stack", caught.String()))
+				return caught.AsError()
+			}
+		}
+		if err != nil || !lines.more() {
+			r.flush()
+			if lines.grew {
+				lines.grew, lines.long, m = false, nil, adapters.Message{}
+				debug.FreeOSMemory() // the runtime by itself keeps a huge line's memory for minutes
+			}
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				r.s.log.Debug("claude's output has ended", zap.Error(err))
+			}
+			return nil
+		}
+	}
+}
+
+func (r *Run) flush() {
+	r.waiting.Store(true)
+	defer r.waiting.Store(false)
+	_ = r.s.b.Client.Flush(r.s) // an editor that is gone ends the bridge elsewhere
+}
+
+// handle deals with one line, once the answer of the turn before it is out.
+func (r *Run) handle(line []byte, m *adapters.Message) {
+	s := r.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.holding != nil {
+		answered := s.holding.answered
+		s.mu.Unlock()
+		<-answered
+		s.mu.Lock()
+	}
+	r.adapter.Decode(line, m)
+	s.heard = true
+
+	switch m.Kind {
+	case adapters.Token, adapters.Thinking:
+		if s.turn == nil {
+			s.beginBackground()
+		}
+		if s.retry != nil || s.quietTicks >= quietAfter {
+			s.retry, s.quietTicks = nil, 0
+			s.tellState()
+		}
+	case adapters.SystemInit:
+		if s.turn == nil {
+			s.beginBackground()
+		}
+	case adapters.Assistant:
+		if s.turn == nil && m.Parent == "" && m.Origin == adapters.OriginModel {
+			s.beginBackground()
+		}
+		if m.Parent == "" && s.turn != nil && m.Origin == adapters.OriginModel {
+			s.turn.messageID = m.MessageID
+			s.retry = nil
+		}
+		for i := range m.Blocks {
+			if use := &m.Blocks[i].ToolUse; m.Blocks[i].Type == "tool_use" {
+				s.openTools[use.ID] = true
+				if use.Name == planTool {
+					s.plan = adapters.Plan(use.Input)
+				}
+			}
+		}
+	case adapters.ToolResults:
+		for i := range m.Results {
+			res := &m.Results[i]
+			delete(s.openTools, res.ToolUseID)
+			if s.refused[res.ToolUseID] {
+				delete(s.refused, res.ToolUseID)
+				res.Denied = true
+			}
+		}
+	case adapters.ToolDenied:
+		s.refused[m.Denial.ToolUseID] = true
+	}
+	if err := s.b.Client.Message(s, m); err != nil {
+		s.log.Debug("the editor was not told", zap.Error(err))
+	}
+	switch m.Kind {
+	case adapters.Token, adapters.Thinking, adapters.BlockStop, adapters.Skipped:
+	case adapters.PermissionAsked:
+		s.permission(r, m.Permission)
+	case adapters.Cancel:
+		s.takenBack(m.CancelID)
+	case adapters.ControlRequest:
+		s.request(r, m.Request)
+	case adapters.ControlResponse:
+		if answer := r.calls[m.Response.RequestID]; answer != nil {
+			delete(r.calls, m.Response.RequestID)
+			a := *m.Response
+			a.Body = bytes.Clone(a.Body)
+			answer <- a
+		}
+	case adapters.TurnResult:
+		s.ended(m.Result)
+	case adapters.Log:
+		s.log.Info("claude said", zap.ByteString("text", line[:min(len(line), 2000)]))
+	case adapters.Unknown:
+		s.b.counters.unknown(m.Wire)
+	case adapters.Malformed:
+		if m.Request != nil { // without an answer the CLI would wait for ever
+			r.send(r.adapter.AppendRefusal(nil, m.Request.RequestID, "the request could not be read"))
+		}
+		s.b.counters.malformed.Add(1)
+		s.log.Warn("a line of claude cannot be read", zap.String("type", m.Wire), zap.Error(m.Err))
+		s.noticeOnce("warning", "malformed_line", "A message of Claude Code ("+m.Wire+") cannot be read; it is left out.", "Run drawbridge doctor.")
+	default:
+		s.learn(r, m)
+	}
+}
+
+// request answers a control request of the CLI that is not about a permission. None is left without an answer: the CLI would wait
+// for it, up to 60 s for an MCP server. Called with mu held.
+func (s *Session) request(r *Run, q *adapters.Request) {
+	switch q.Subtype {
+	case "hook_callback":
+		r.send(r.adapter.AppendReply(nil, q.RequestID, []byte(`{}`)))
+	case "elicitation":
+		s.notice("warning", "elicitation", "An MCP server wanted to ask you something, which is not supported yet; it was told no.", "Use the server in a terminal.")
+		r.send(r.adapter.AppendReply(nil, q.RequestID, []byte(`{"action":"decline"}`)))
+	default:
+		r.send(r.adapter.AppendRefusal(nil, q.RequestID, "not supported by this host: "+q.Subtype))
+	}
+}
+
+// lineReader yields lines of any length. A line is valid until the next one is read.
+type lineReader struct {
+	r    *bufio.Reader
+	long []byte // the line in pieces, if it is longer than the reader's buffer
+	grew bool   // long has grown beyond what is kept
+}
+
+func (l *lineReader) next() ([]byte, error) {
+	if cap(l.long) > keepBuffer {
+		l.long = nil
+	}
+	line, err := l.r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	l.long = l.long[:0]
+	for errors.Is(err, bufio.ErrBufferFull) {
+		l.long = append(l.long, line...)
+		line, err = l.r.ReadSlice('\n')
+	}
+	l.long = append(l.long, line...)
+	l.grew = l.grew || cap(l.long) > keepBuffer
+	return l.long, err
+}
+
+// more says whether a whole line is there already, so that the next read will not wait.
+func (l *lineReader) more() bool {
+	ahead, _ := l.r.Peek(l.r.Buffered())
+	return bytes.IndexByte(ahead, '\n') >= 0
+}

@@ -1,0 +1,402 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"drawbridge/adapters"
+
+	"github.com/google/uuid"
+	"github.com/sourcegraph/conc"
+	"go.uber.org/zap"
+)
+
+// Run is one life of the claude process. Its goroutines (the pump, the writer of stdin, the reader of stderr and the wait for the
+// end) are started and joined in play.
+type Run struct {
+	s    *Session
+	ctx  context.Context // ends with the process, or when the run is given up before there is one
+	halt context.CancelFunc
+	up   chan struct{} // closed when the CLI takes messages
+	done chan struct{} // closed when the process is gone and everything of the run is joined
+	// waiting: the pump waits for the editor, which is far behind.
+	waiting atomic.Bool
+
+	// adapter, proc and in are set once, with the session locked, before the process's first line is read.
+	adapter adapters.Adapter
+	proc    Process
+	in      *feed
+	stderr  *tail
+
+	// Guarded by the session's mu.
+	ready    bool // the CLI takes messages
+	stopping bool // we end it
+	resumed  bool // started with --resume
+	cost     float64
+	calls    map[string]chan adapters.Response // our control requests without an answer
+	lastCall int
+}
+
+// Time limits of a run. An idle CLI answers initialize within some 40 ms of being up, which takes up to 3.4 s on a busy machine
+// (2.1.17); other control requests take milliseconds, but 2.0.0 and 2.1.17 never answer those they do not know.
+const (
+	initializeLimit = 9 * time.Second
+	controlLimit    = 10 * time.Second
+)
+
+// startRun begins a life of the claude process. Called with mu held.
+func (s *Session) startRun() {
+	ctx, halt := context.WithCancel(context.Background())
+	s.run = &Run{s: s, ctx: ctx, halt: halt, up: make(chan struct{}), done: make(chan struct{}), calls: map[string]chan adapters.Response{}}
+	s.exited = nil
+	s.ranTasks = false
+	s.tellState()
+	if off := s.known.Trust.Off; !s.options.Trusted && len(off) > 0 {
+		s.noticeOnce("warning", "untrusted", "This folder is not trusted, so what it brings along is off: "+strings.Join(off, ", ")+".",
+			"Look at it, and trust the folder if you want it.")
+	}
+	s.b.group.Go(s.run.live)
+}
+
+func (r *Run) live() {
+	defer close(r.done)
+	defer r.halt()
+	err := r.play()
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	r.s.ranOut(r, err)
+}
+
+// play is the run from the search for the CLI to its end. It returns why it ended, unless we ended it.
+func (r *Run) play() *Error {
+	s := r.s
+	found, ferr := s.b.CLI.Find(r.ctx, s.options.CWD)
+	if r.ctx.Err() != nil {
+		return nil // given up meanwhile: that says nothing about claude
+	}
+	s.b.sawClaude(found.ClaudeCode, ferr)
+	s.mu.Lock()
+	options := s.startOptions(r)
+	if s.known.ClaudeCode == nil || *s.known.ClaudeCode != found.ClaudeCode {
+		s.known.ClaudeCode = &found.ClaudeCode
+		s.tell(SessionChanged{Update{ClaudeCode: &found.ClaudeCode}})
+	}
+	if ferr != nil {
+		s.noticeOnce("error", ferr.Kind, ferr.Message, ferr.Remedy)
+	}
+	s.mu.Unlock()
+	if ferr != nil {
+		return ferr
+	}
+	adapter := adapters.For(found.Version)()
+	if options.Restricted && !adapter.Features().Restricted {
+		e := fail(KindNotPermitted, "Claude Code %s cannot be kept from running what the folder %s brings along", found.Version, s.options.CWD)
+		e.Remedy = "Trust the folder, or update Claude Code."
+		return e
+	}
+	proc, err := s.b.CLI.Start(Launch{Argv: append(slices.Clone(found.Argv), adapter.Args(options)...), Dir: s.options.CWD, Env: s.options.Env})
+	if err != nil {
+		return fail(KindClaudeNotFound, "%s cannot be started: %v", found.Path, err)
+	}
+	s.mu.Lock()
+	r.adapter, r.proc, r.in, r.stderr = adapter, proc, newFeed(), newTail()
+	if r.stopping {
+		_ = proc.Kill()
+	}
+	s.mu.Unlock()
+
+	var exit Exit
+	var crash error
+	var group conc.WaitGroup
+	group.Go(func() { exit = proc.Wait(); r.in.close(); r.halt() })
+	group.Go(func() { r.in.drain(proc.Stdin(), func(line []byte) { s.b.Trace.line(s.id, toCLI, line) }) })
+	group.Go(func() { r.stderr.read(proc.Stderr(), s.log) })
+	group.Go(func() {
+		if crash = r.pump(proc.Stdout()); crash != nil {
+			_ = proc.Kill()
+		}
+	})
+	ierr := r.initialize()
+	if ierr != nil {
+		_ = proc.Kill()
+	}
+	group.Wait()
+	s.log.Info("claude has ended", zap.Int("exit_code", exit.Code), zap.String("signal", exit.Signal), zap.Error(exit.Err))
+	switch {
+	case crash != nil:
+		return fail(KindInternal, "drawbridge failed on a line of Claude Code: %v", crash)
+	case ierr != nil:
+		return ierr
+	}
+	return r.obituary(exit)
+}
+
+// startOptions are what this run of the CLI is started with. Called with mu held.
+func (s *Session) startOptions(r *Run) adapters.Options {
+	o := s.options
+	a := adapters.Options{SessionID: s.claude, Model: o.Model, Effort: o.Effort, PermissionMode: o.PermissionMode, AddDirs: o.AddDirs,
+		AppendSystemPrompt: o.AppendSystemPrompt, MaxTurns: o.MaxTurns, MaxBudgetUSD: o.MaxBudgetUSD, Restricted: !o.Trusted,
+		AllowBypass: s.b.AllowBypass, Without: s.without}
+	if s.spoken {
+		a.SessionID, a.Resume = "", s.claude
+		r.resumed = true
+	}
+	if s.thinking != nil {
+		a.MaxThinkingTokens = *s.thinking
+	}
+	if len(o.MCPServers) > 0 {
+		a.MCPConfig, _ = json.Marshal(map[string]json.RawMessage{"mcpServers": o.MCPServers})
+	}
+	return a
+}
+
+// initialize asks the CLI what it can do; its answer is the sign that it takes messages. A process that ends meanwhile is no error
+// here: its exit says more.
+func (r *Run) initialize() *Error {
+	s := r.s
+	if r.adapter.Features().Initialize {
+		ctx, cancel := context.WithTimeout(r.ctx, initializeLimit)
+		defer cancel()
+		answer, err := r.call(ctx, adapters.Control{Subtype: "initialize"})
+		switch {
+		case err == nil:
+			s.mu.Lock()
+			s.initialized(r, answer)
+			s.mu.Unlock()
+		case errors.Is(err, context.DeadlineExceeded):
+			e := fail(KindClaudeExited, "Claude Code did not answer within %d s of its start and was stopped", int(initializeLimit.Seconds()))
+			e.Kind = KindOther
+			return e
+		case errors.Is(err, context.Canceled):
+			return nil
+		default:
+			s.log.Info("initialize was refused", zap.Error(err)) // "Already initialized", harmless
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.ctx.Err() != nil {
+		return nil
+	}
+	r.ready = true
+	close(r.up)
+	if controls := offered(r.adapter.Features()); !slices.Equal(controls, s.known.Controls) {
+		s.known.Controls = controls
+		s.tell(SessionChanged{Update{Controls: controls}})
+	}
+	s.next() // before the state is told, which would be idle for a moment
+	s.tellState()
+	return nil
+}
+
+var (
+	unknownOption = regexp.MustCompile(`unknown option '(--[a-z-]+)`)
+	notFound      = "No conversation found"
+)
+
+// obituary says what the exit of the CLI means to the user.
+func (r *Run) obituary(exit Exit) *Error {
+	words := r.stderr.String()
+	e := fail(KindClaudeExited, "")
+	switch {
+	case exit.Err != nil:
+		e.Message = fmt.Sprintf("Claude Code could not be run: %v", exit.Err)
+	case exit.Signal != "":
+		e.Message = fmt.Sprintf("Claude Code was ended by signal %s", exit.Signal)
+	default:
+		e.Message = fmt.Sprintf("Claude Code exited with status %d", exit.Code)
+		e.ExitCode = &exit.Code
+	}
+	if last := lastLine(words); last != "" {
+		e.Message += ": " + last
+		e.StderrTail = words
+	}
+	return e
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	line := strings.TrimSpace(lines[len(lines)-1])
+	if len(line) > 300 {
+		line = strings.ToValidUTF8(line[:300], "") + "…"
+	}
+	return line
+}
+
+// ranOut puts the session in order after the end of r. The turn that ran has failed, or was cancelled if we ended it; the next
+// message starts a new run. Called with mu held.
+func (s *Session) ranOut(r *Run, err *Error) {
+	s.run = nil
+	for id, answer := range r.calls {
+		delete(r.calls, id)
+		close(answer)
+	}
+	by := "claude"
+	if s.closed {
+		by = "session_closed"
+	} else if s.turn != nil && s.turn.interrupted {
+		by = "interrupt"
+	}
+	s.withdrawAll(by)
+	clear(s.tasks)
+	wanted := r.stopping
+	if wanted {
+		err = nil
+	}
+	if err != nil && !s.closed {
+		if s.startsDifferently(r, err) {
+			s.next()
+			return
+		}
+		s.exited = &State{State: "exited", ExitCode: err.ExitCode, Message: err.Message, Remedy: err.Remedy}
+	}
+	t := s.turn
+	if t == nil && err != nil && s.holding == nil && len(s.queue) > 0 {
+		t = s.queue[0]
+		s.queue = s.queue[1:]
+		if s.queueTold {
+			s.tellQueue()
+		}
+		s.begin(t)
+	}
+	switch {
+	case t == nil:
+		s.tellState()
+		s.next()
+	case t.interrupted || err == nil:
+		s.finish(t, nil, TurnResult{Status: cancelled, StopReason: cancelled})
+	default:
+		s.finish(t, nil, TurnResult{Status: failed, StopReason: "error", Error: err})
+	}
+}
+
+// startsDifferently says whether the CLI refused to start the way it was started, and sees to it that the next start is another
+// way: without a flag that this version does not know, or with a new conversation where there is none to resume.
+func (s *Session) startsDifferently(r *Run, err *Error) bool {
+	flag := unknownOption.FindStringSubmatch(err.StderrTail)
+	switch {
+	case flag != nil && !slices.Contains(s.without, flag[1]) && s.turn == nil && flag[1] != "--setting-sources" && flag[1] != "--strict-mcp-config":
+		s.without = append(s.without, flag[1])
+		s.noticeOnce("warning", "flag_dropped", "This Claude Code does not know the flag "+flag[1]+"; it is started without it.", "")
+	case r.resumed && strings.Contains(err.StderrTail+err.Message, notFound):
+		s.spoken = false
+		s.claudeIs(uuid.NewString())
+		s.notice("warning", "conversation_lost", "Claude Code has nothing written of this conversation; it begins anew.", "")
+		if s.turn != nil {
+			return false // its message was sent: it has failed, and is sent again by the user
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// send writes a line to the CLI, without waiting for it.
+func (r *Run) send(line []byte) { r.in.put(line) }
+
+// call sends a control request and waits for its answer.
+func (r *Run) call(ctx context.Context, c adapters.Control) (json.RawMessage, error) {
+	s := r.s
+	s.mu.Lock()
+	answer, id := r.ask(c)
+	s.mu.Unlock()
+	select {
+	case a, ok := <-answer:
+		switch {
+		case !ok:
+			return nil, fail(KindClaudeExited, "Claude Code ended before it answered %s", c.Subtype)
+		case a.Unsupported:
+			return nil, unsupported(c.Subtype)
+		case a.Error != "":
+			return nil, &Error{Kind: KindOther, Message: a.Error}
+		}
+		return a.Body, nil
+	case <-ctx.Done():
+		s.mu.Lock()
+		delete(r.calls, id)
+		s.mu.Unlock()
+		return nil, ctx.Err()
+	}
+}
+
+// ask sends a control request; the answer comes through the channel, which is closed if the process ends first. Called with mu held.
+func (r *Run) ask(c adapters.Control) (<-chan adapters.Response, string) {
+	r.lastCall++
+	id := fmt.Sprintf("drawbridge-%d", r.lastCall)
+	answer := make(chan adapters.Response, 1)
+	r.calls[id] = answer
+	r.send(r.adapter.AppendControl(nil, id, c))
+	return answer, id
+}
+
+func unsupported(what string) *Error {
+	return &Error{Kind: KindUnsupportedByCLI, Message: "This version of Claude Code does not support " + what + ".", Remedy: "Update Claude Code."}
+}
+
+// How long each chance lasts that a CLI gets to end by itself.
+const (
+	interruptGrace = time.Second // for the running turn, after an interrupt
+	inputGrace     = time.Second // after the end of its input
+	termGrace      = time.Second // after SIGTERM
+)
+
+// shutdown ends the run in the order that loses least: interrupt the turn, end the input, TERM, KILL.
+func (r *Run) shutdown(ctx context.Context) {
+	s := r.s
+	s.mu.Lock()
+	r.stopping = true
+	r.halt()
+	proc, t := r.proc, s.turn
+	if proc != nil && r.ready && t != nil {
+		r.interrupt()
+	}
+	s.mu.Unlock()
+	if proc == nil {
+		<-r.done
+		return
+	}
+	if t != nil && r.ready {
+		r.waitTurn(ctx, t, interruptGrace)
+	}
+	r.in.close()
+	if wait(ctx, r.done, inputGrace) {
+		return
+	}
+	_ = proc.Terminate()
+	if wait(ctx, r.done, termGrace) {
+		return
+	}
+	_ = proc.Kill()
+	<-r.done
+}
+
+// waitTurn waits until t has ended, the run has, or the time is up.
+func (r *Run) waitTurn(ctx context.Context, t *Turn, limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-t.over:
+	case <-r.done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func wait(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
