@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -102,6 +103,9 @@ type process struct {
 	work  sync.WaitGroup // background agents
 	lines chan []byte    // stdin
 	wake  chan struct{}  // something changed for serve
+	deaf  atomic.Bool    // SIGINT and SIGTERM are ignored
+
+	children children
 
 	// baton is the lock of all that follows and of stdout. It is a channel because waiting for a channel lets
 	// the clock of a synctest bubble move on, and waiting for a mutex does not.
@@ -119,7 +123,6 @@ type process struct {
 	turn        *turn // running, or about to
 	tasks       []*task
 	notices     []*task // finished background agents nobody has been told of
-	children    map[int]*child
 	spent       ledger
 	reported    ledger // what the results so far have told
 	results     int
@@ -135,7 +138,7 @@ func newProcess(ctx context.Context, ag Agent, args arguments, stdout, stderr io
 		script: ag.Script, args: args, dir: ag.Dir, kill: ag.Kill, began: time.Now(), out: stdout, errOut: stderr,
 		lines: make(chan []byte, 1024), wake: make(chan struct{}, 1), baton: make(chan struct{}, 1),
 		model: args.model, mode: args.mode, session: args.session,
-		hooks: map[string][]hook{}, prompts: map[string]*prompt{}, children: map[int]*child{}, ignoring: map[string]bool{},
+		hooks: map[string][]hook{}, prompts: map[string]*prompt{}, ignoring: map[string]bool{},
 	}
 	p.ids.seed = ag.Script.seed
 	p.ids.run = uint32(ag.Number)
@@ -152,12 +155,20 @@ func newProcess(ctx context.Context, ag Agent, args arguments, stdout, stderr io
 		p.session = p.ids.uuid()
 	}
 	for name := range ag.Script.ignore {
-		p.ignoring[name] = true
+		p.ignore(name)
 	}
 	p.servers = append(p.servers, ag.Script.servers...)
 	ctx, cancel := context.WithCancelCause(ctx)
 	p.ctx, p.leave = ctx, func(code int) { cancel(exitError(code)) }
 	return p
+}
+
+// ignore makes the process deaf to interrupt, term, eof or initialize.
+func (p *process) ignore(what string) {
+	p.ignoring[what] = true
+	if what == "term" {
+		p.deaf.Store(true)
+	}
 }
 
 // exitError is why a process ended by itself.
@@ -250,34 +261,38 @@ func (p *process) nextTurn() *turn {
 	return nil
 }
 
-// obey handles signals as the CLI does. SIGINT interrupts first and exits 0; SIGTERM ends its tools and exits 143.
+// obey handles signals as the CLI does. SIGINT interrupts first and exits 0; SIGTERM ends its tools and exits 143, also when
+// stdout is stuck, so it does without the lock.
 func (p *process) obey(signals <-chan os.Signal) {
 	for {
 		select {
 		case s := <-signals:
-			p.lock()
-			ignored := p.ignoring["term"]
-			t := p.turn
-			if s == os.Interrupt && t != nil {
-				p.stopTurn()
-			}
-			p.unlock()
 			switch {
-			case ignored:
+			case p.deaf.Load():
 			case s == os.Interrupt:
-				if t != nil {
-					select {
-					case <-t.done:
-					case <-p.ctx.Done():
-					}
-				}
+				p.interrupted()
 				p.leave(0)
 			default:
-				p.killChildren()
+				p.children.kill()
 				p.leave(128 + int(syscall.SIGTERM))
 			}
 		case <-p.ctx.Done():
 			return
 		}
+	}
+}
+
+// interrupted stops the turn and waits for its last line.
+func (p *process) interrupted() {
+	p.lock()
+	t := p.turn
+	p.stopTurn()
+	p.unlock()
+	if t == nil {
+		return
+	}
+	select {
+	case <-t.done:
+	case <-p.ctx.Done():
 	}
 }

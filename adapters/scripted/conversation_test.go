@@ -181,6 +181,10 @@ func converse(t *testing.T, script []byte, conversation string) string {
 				}
 			}
 		heard:
+			synctest.Wait() // the rest of this instant
+			for len(h.lines) > 0 {
+				hear(<-h.lines)
+			}
 		}
 	}
 	silence()

@@ -43,7 +43,7 @@
 // matter and * stands for anything. The first scene that matches plays. The scene `default` answers what no other does (without it the
 // message is echoed), and the scene `start` plays before the first line of stdin.
 //
-// Text that runs over several lines is written `<<END`, up to a line END, whose indentation is taken off. $NAME stands for
+// Text that runs over several lines is written `<<END`, up to a line END; the indentation its lines share is taken off. $NAME stands for
 //
 //	$PROMPT             what the user wrote          $1 … $9           what the stars of `match` stood for
 //	$REASON             why the last tool was denied $RESULT           what the last tool or agent said

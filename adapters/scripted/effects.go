@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // child is a real process that a tool has started, in a session of its own as the CLI's Bash is: who kills our
@@ -24,14 +26,9 @@ func (p *process) execute(v *voice, command string) (*child, error) {
 	c := &child{cmd: shell(command), done: make(chan struct{})}
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = p.dir, &c.out, &c.out
 	ownSession(c.cmd)
-	if err := c.cmd.Start(); err != nil {
-		c.err = err
+	if c.err = p.children.start(c); c.err != nil {
 		return c, nil
 	}
-	pid := c.cmd.Process.Pid
-	p.lock()
-	p.children[pid] = c
-	p.unlock()
 	go func() { // ends with the child, which a kill of ours may outlive on purpose
 		c.err = c.cmd.Wait()
 		close(c.done)
@@ -41,18 +38,45 @@ func (p *process) execute(v *voice, command string) (*child, error) {
 		killSession(c.cmd)
 		<-c.done
 	}
-	p.lock()
-	delete(p.children, pid)
-	p.unlock()
+	p.children.remove(c)
 	return c, err
 }
 
-// killChildren is what SIGTERM does on 2.1.329.
-func (p *process) killChildren() {
-	p.lock()
-	defer p.unlock()
-	for _, c := range p.children {
-		killSession(c.cmd)
+// children are the processes at work. They have a lock of their own because SIGTERM must reach them while a write
+// to stdout holds the other.
+type children struct {
+	mu      sync.Mutex
+	running []*child
+	ended   bool
+}
+
+// start starts a child unless all have been killed; there is no moment in which it runs unknown to kill.
+func (c *children) start(one *child) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return errGone
+	}
+	if err := one.cmd.Start(); err != nil {
+		return err
+	}
+	c.running = append(c.running, one)
+	return nil
+}
+
+func (c *children) remove(one *child) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = slices.DeleteFunc(c.running, func(other *child) bool { return other == one })
+}
+
+// kill is what SIGTERM does on 2.1.329.
+func (c *children) kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for _, one := range c.running {
+		killSession(one.cmd)
 	}
 }
 

@@ -51,7 +51,7 @@ type ignoreStep struct{ what string }
 func (s ignoreStep) run(v *voice) error {
 	v.process.lock()
 	defer v.process.unlock()
-	v.process.ignoring[s.what] = true
+	v.process.ignore(s.what)
 	return nil
 }
 

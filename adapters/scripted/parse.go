@@ -95,22 +95,40 @@ func (p *parser) statement() (st statement, ok bool, err error) {
 	return st, false, nil
 }
 
-// heredoc is the text up to a line that is end; what end is indented by is taken off every line.
+// heredoc is the text up to a line that is end, without the indentation its lines have in common.
 func (p *parser) heredoc(end string) (string, error) {
 	began := p.next
 	for i := p.next; i < len(p.lines); i++ {
-		if strings.TrimSpace(p.lines[i]) != end {
-			continue
+		if strings.TrimSpace(p.lines[i]) == end {
+			p.next = i + 1
+			return strings.Join(outdent(p.lines[began:i]), "\n"), nil
 		}
-		indent, _, _ := strings.Cut(p.lines[i], end)
-		body := make([]string, 0, i-began)
-		for _, l := range p.lines[began:i] {
-			body = append(body, strings.TrimPrefix(l, indent))
-		}
-		p.next = i + 1
-		return strings.Join(body, "\n"), nil
 	}
 	return "", p.fail("no line %s ends the text", end)
+}
+
+func outdent(lines []string) []string {
+	common, found := "", false
+	for _, l := range lines {
+		indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]
+		switch {
+		case strings.TrimSpace(l) == "":
+		case !found:
+			common, found = indent, true
+		default:
+			for !strings.HasPrefix(indent, common) {
+				common = common[:len(common)-1]
+			}
+		}
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = strings.TrimPrefix(l, common)
+		if strings.TrimSpace(l) == "" {
+			out[i] = ""
+		}
+	}
+	return out
 }
 
 func (p *parser) parseScene() (*scene, error) {

@@ -39,7 +39,7 @@ func (t *turn) localCommand(command, argument string) error {
 
 // replayCommand echoes a command in the words the CLI keeps it in. The caller holds the lock.
 func (t *turn) replayCommand(name, argument string) {
-	if !t.process.args.replay || t.echoed || len(t.messages) == 0 {
+	if !t.process.args.replay || t.echoed || t.own == 0 {
 		return
 	}
 	t.echoed = true

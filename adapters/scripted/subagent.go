@@ -100,7 +100,10 @@ func (v *voice) takeBack(sub *voice) {
 // workInBackground runs the agent to its end and leaves a notice for a turn of the CLI's own.
 func (v *voice) workInBackground() {
 	p, a := v.process, v.agent
-	err := v.run(a.step.steps)
+	err := v.pause(p.script.latency / 2) // after the conversation has gone on, and before its model answers
+	if err == nil {
+		err = v.run(a.step.steps)
+	}
 	if err == nil {
 		err = v.closeMessage("end_turn")
 	}

@@ -182,7 +182,7 @@ func (p *process) echo(m userMessage, message []byte) {
 
 // replay echoes what the turn answers, just before the first content of its answer. The caller holds the lock.
 func (t *turn) replay() {
-	if t.echoed || len(t.messages) == 0 || !t.process.args.replay {
+	if t.echoed || t.own == 0 || !t.process.args.replay {
 		return
 	}
 	t.echoed = true
