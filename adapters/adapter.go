@@ -8,11 +8,14 @@ import "encoding/json"
 type Adapter interface {
 	// Features says what this version can do.
 	Features() Features
-	// Args is the argument list of the CLI, after the command itself.
+	// Args is the argument list of the CLI, after the command itself. It is called once, before Features is read: a flag that the
+	// CLI has rejected takes its feature along.
 	Args(o Options) []string
 	// Decode reads one line (without its newline) into m, which it resets. It never fails: what cannot be read is a Kind.
 	Decode(line []byte, m *Message)
 
+	// Takes says why this version cannot be sent the content of a user message; empty: it can.
+	Takes(content json.RawMessage) (refusal string)
 	// AppendUser appends the line of a user message.
 	AppendUser(dst []byte, u UserMessage) []byte
 	// AppendControl appends a control request of the host. Callers look at Features.Controls first.
@@ -71,9 +74,11 @@ type Features struct {
 	ResultNames    bool // results name the user messages they answer
 	OwnTurns       bool // starts turns by itself
 	Restricted     bool // has --setting-sources and --strict-mcp-config
-	ContentBlocks  bool // takes more than one content block in a user message
+	ContentBlocks  bool // takes several content blocks in a user message, and images; where not, texts are joined
 	KeepsSessionID bool // takes --session-id, and keeps the id on --resume
 	Hooks          bool // calls hooks over the control channel
+	HookAsk        bool // a PreToolUse hook's "ask" makes it ask; where not, the tool runs
+	HookWaits      bool // a hook may take as long as its timeout says; where not, 60 s
 	// Controls lists the control requests of the host that it answers.
 	Controls map[string]bool
 }

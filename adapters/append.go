@@ -11,6 +11,9 @@ import (
 
 // AppendUser appends the line of a user message. Content that is not JSON is sent as an empty text.
 func (b *baseline) AppendUser(dst []byte, u UserMessage) []byte {
+	if !b.traits.ContentBlocks {
+		u.Content = oneText(u.Content)
+	}
 	dst = append(dst, `{"type":"user","message":{"role":"user","content":`...)
 	dst = appendJSON(dst, u.Content, `""`)
 	dst = append(dst, `},"parent_tool_use_id":null,"session_id":""`...)

@@ -7,8 +7,10 @@ import (
 )
 
 // Args is the argument list for a session over stdio. A flag and its value are one argument ("--model=opus"), so that no value,
-// whatever it begins with, is taken for a flag, and no list takes in what follows it. --verbose is needed by stream-json.
+// whatever it begins with, is taken for a flag, and no list takes in what follows it. --verbose is needed by stream-json. What the CLI
+// cannot do without the rejected flags is no feature of this run any more.
 func (b *baseline) Args(o Options) []string {
+	b.traits.drop(o.Without)
 	a := arguments{traits: &b.traits, without: o.Without}
 	a.flag("-p")
 	a.value("--output-format", "stream-json")
@@ -25,7 +27,7 @@ func (b *baseline) Args(o Options) []string {
 		a.flag("--allow-dangerously-skip-permissions")
 	}
 	if o.Restricted {
-		a.value("--setting-sources", "user")
+		a.words("--setting-sources", "user")
 		a.flag("--strict-mcp-config")
 	}
 
@@ -94,5 +96,13 @@ func (a *arguments) value(name, value string) {
 	if a.has(name) {
 		// An argument of a process cannot hold a NUL.
 		a.list = append(a.list, name+"="+strings.ReplaceAll(value, "\x00", ""))
+	}
+}
+
+// words is value as two arguments. 2.0.0 looks for --setting-sources before it parses its command line, and does not see the other
+// form: it then runs the project's hooks.
+func (a *arguments) words(name, value string) {
+	if a.has(name) {
+		a.list = append(a.list, name, value)
 	}
 }

@@ -52,7 +52,8 @@ type Message struct {
 
 	// CancelID is the control request that the CLI takes back (Cancel).
 	CancelID string
-	// Err says why a line of a known type could not be read (Malformed).
+	// Err says why a line of a known type could not be read (Malformed), or beside a TurnResult, which ends the turn all the same,
+	// what it lacks.
 	Err error
 }
 
@@ -158,6 +159,8 @@ type ToolResult struct {
 	IsError   bool
 	// Structured is the CLI's own record of the result (tool_use_result), absent on subagents' results.
 	Structured json.RawMessage
+	// Original is the size in bytes of Content and Structured before Limit has cut them; 0 if they are whole.
+	Original int
 	// Interrupted: the user's interrupt ended it. Denied: the CLI says that permission was refused. Background: the tool goes on.
 	Interrupted, Denied, Background bool
 }

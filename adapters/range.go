@@ -12,35 +12,42 @@ type traits struct {
 	namesNoError   bool // the text of an error may not be marked as one
 }
 
-// ranges holds the versions from which a set of traits applies, newest first. A range is one line here and its differences are one
-// function, each made from the next newer one.
+// ranges holds the versions from which a set of traits applies, newest first, with what is to be expected of them. A range is one
+// line here and its differences are one function, each made from the next newer one.
 var ranges = []struct {
 	since  Version
 	traits func() traits
+	level  Level
+	notes  string // what is different, for docs/compatibility.md
 }{
-	{Version{Major: 2, Minor: 1, Patch: 113}, newest},
-	{Version{Major: 2, Minor: 1, Patch: 18}, upTo2_1_112},
-	{Version{Major: 2, Minor: 0, Patch: 1}, upTo2_1_17},
-	{Version{Major: 2}, upTo2_0_0},
-	{Version{Major: 1, Patch: 110}, upTo1_0_x},
-	{Version{Major: 1, Patch: 90}, upTo1_0_109},
-	{Version{Major: 1, Patch: 60}, upTo1_0_89},
-	{Version{}, upTo1_0_59},
+	{Version{Major: 2, Minor: 1, Patch: 113}, newest, Full, "Results name the messages they answer; agents run in the background."},
+	{Version{Major: 2, Minor: 1, Patch: 18}, upTo2_1_112, Full, "Turns of the CLI's own are told by the echo of our messages; a hook cannot make it ask, so the bridge asks in the hook."},
+	{Version{Major: 2, Minor: 0, Patch: 1}, upTo2_1_17, Full, "No lines about tasks, no turns of the CLI's own; it retries in silence; a control request it does not know is never answered."},
+	{Version{Major: 1, Patch: 128}, upTo2_0_0, Full, "Permission requests do not say which tool use they are about; plan mode has to be left by the bridge; no AskUserQuestion, no rewinding of files."},
+	{Version{Major: 1, Patch: 110}, upTo1_0_127, Degraded, "A folder's own settings cannot be kept off, so it has to be trusted. The conversation's id changes with each resume."},
+	{Version{Major: 1, Patch: 90}, upTo1_0_109, Degraded, "No stream events; one block of text a message, into which the bridge joins several."},
+	{Version{Major: 1, Patch: 60}, upTo1_0_89, Degraded, "The permission mode is the one it was started with."},
+	{Oldest, upTo1_0_59, Degraded, "No control protocol: a control request would end it. It is interrupted by ending it, and resumed."},
 }
 
 // For returns the constructor of the adapter for a version of the CLI ("2.1.329"). What is newer than every range, or not a version
-// at all, is read as the newest.
+// at all, is read as the newest; what is older than every range, as the oldest.
 func For(version string) func() Adapter {
 	t := newest()
 	if v, ok := ParseVersion(version); ok {
-		for _, r := range ranges {
-			if v.Compare(r.since) >= 0 {
-				t = r.traits()
-				break
-			}
-		}
+		t = ranges[rangeOf(v)].traits()
 	}
 	return func() Adapter { return newBaseline(t) }
+}
+
+// rangeOf is the index of the range of a version.
+func rangeOf(v Version) int {
+	for i, r := range ranges {
+		if v.Compare(r.since) >= 0 {
+			return i
+		}
+	}
+	return len(ranges) - 1
 }
 
 // newest is the CLI as of 2.1.329.
@@ -48,7 +55,7 @@ func newest() traits {
 	return traits{
 		Features: Features{
 			Streaming: true, Prompts: true, Initialize: true, Echo: true, ResultNames: true, OwnTurns: true, Restricted: true,
-			ContentBlocks: true, KeepsSessionID: true, Hooks: true,
+			ContentBlocks: true, KeepsSessionID: true, Hooks: true, HookAsk: true, HookWaits: true,
 			Controls: names("initialize", "interrupt", "set_permission_mode", "set_model", "set_max_thinking_tokens",
 				"mcp_status", "mcp_reconnect", "mcp_toggle", "mcp_set_servers", "mcp_call", "mcp_read_resource", "mcp_message",
 				"mcp_authenticate", "get_context_usage", "get_session_cost", "get_usage", "list_models", "get_binary_version",

@@ -45,7 +45,8 @@ func TestEachVersionHasTheFeaturesItShowed(t *testing.T) {
 		"1.0.22":  "",
 		"1.0.60":  "prompts interrupt",
 		"1.0.90":  "prompts initialize set_permission_mode interrupt",
-		"1.0.110": "streaming prompts initialize echo set_permission_mode interrupt",
+		"1.0.110": "streaming prompts initialize echo blocks set_permission_mode interrupt hooks",
+		"1.0.128": "streaming prompts initialize echo restricted blocks keeps set_permission_mode interrupt hooks",
 		"2.0.0":   "streaming prompts initialize echo restricted blocks keeps set_permission_mode interrupt hooks",
 		"2.1.17":  "streaming prompts initialize echo restricted blocks keeps set_permission_mode interrupt rewind_files hooks",
 		"2.1.112": "streaming prompts initialize echo own restricted blocks keeps set_permission_mode interrupt rewind_files stop_task hooks",
@@ -83,10 +84,12 @@ func TestTheArgumentListOfEachVersion(t *testing.T) {
 		dirs   = " --add-dir=/a --add-dir=--b --append-system-prompt=-px --mcp-config={\"mcpServers\":{}} --max-turns=3"
 	)
 	for version, want := range map[string]string{
-		"2.1.329": format + stream + prompt + replay + "--permission-mode=plan --allow-dangerously-skip-permissions --setting-sources=user --strict-mcp-config --session-id=id" + rest + " --effort=high" + dirs + " --max-budget-usd=0.5 --max-thinking-tokens=1000",
-		"2.1.17":  format + stream + prompt + replay + "--permission-mode=plan --allow-dangerously-skip-permissions --setting-sources=user --strict-mcp-config --session-id=id" + rest + dirs + " --max-budget-usd=0.5 --max-thinking-tokens=1000",
-		"2.0.0":   format + stream + prompt + replay + "--permission-mode=plan --setting-sources=user --strict-mcp-config --session-id=id" + rest + dirs,
-		"1.0.128": format + stream + prompt + replay + "--permission-mode=plan" + rest + dirs,
+		"2.1.329": format + stream + prompt + replay + "--permission-mode=plan --allow-dangerously-skip-permissions --setting-sources user --strict-mcp-config --session-id=id" + rest + " --effort=high" + dirs + " --max-budget-usd=0.5 --max-thinking-tokens=1000",
+		"2.1.17":  format + stream + prompt + replay + "--permission-mode=plan --allow-dangerously-skip-permissions --setting-sources user --strict-mcp-config --session-id=id" + rest + dirs + " --max-budget-usd=0.5 --max-thinking-tokens=1000",
+		"2.0.0":   format + stream + prompt + replay + "--permission-mode=plan --setting-sources user --strict-mcp-config --session-id=id" + rest + dirs,
+		"1.0.128": format + stream + prompt + replay + "--permission-mode=plan --setting-sources user --strict-mcp-config --session-id=id" + rest + dirs,
+		"1.0.110": format + stream + prompt + replay + "--permission-mode=plan --strict-mcp-config --session-id=id" + rest + dirs,
+		"1.0.60":  format + prompt + "--permission-mode=plan --strict-mcp-config --session-id=id" + rest + dirs,
 		"1.0.22":  format + "--permission-mode=plan" + rest + dirs,
 	} {
 		if got := strings.Join(For(version)().Args(all), " "); got != want {

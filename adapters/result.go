@@ -13,6 +13,9 @@ import (
 func (b *baseline) result(l *line, m *Message) {
 	r := &Result{}
 	m.Kind, m.Result = TurnResult, r
+	if !isString(l.subtype) {
+		m.Err = &MalformedError{Wire: m.Wire, Reason: "no subtype, so it does not tell how the turn ended"}
+	}
 	var isError, stop, terminal, errs, status, apiType []byte
 	for o := object(l.span); o.next(); {
 		switch string(o.key) {

@@ -1,27 +1,30 @@
 package adapters
 
-// The differences of the 1.x versions. Only samples between 1.0.22 and 1.0.128 were measured, and of most of them only that they
-// stream, ask and answer (testdata/1.0.60 and 1.0.128, permission.jsonl): what was not seen to work is taken for missing.
+// The differences of the 1.x versions, each from the next newer range. Measured were 1.0.22, 1.0.60, 1.0.110 and 1.0.128, and of the
+// versions sampled between them that they ask and answer (testdata/1.0.60 and 1.0.128, permission.jsonl). 1.0.128 does all that 2.0.0
+// does. What was not seen to work is taken for missing.
 
-// upTo1_0_x: from 1.0.110. Unknown flags for the session's id, settings sources and forks.
-func upTo1_0_x() traits {
+// upTo1_0_127: from 1.0.110. There is no --setting-sources, so a folder's own settings cannot be kept off; --resume goes on under a
+// new id; set_model and mcp_status are never answered. Hooks over the control channel and content blocks work as in 2.0.0.
+func upTo1_0_127() traits {
 	t := upTo2_0_0()
-	t.Restricted, t.KeepsSessionID, t.ContentBlocks, t.Hooks = false, false, false, false
-	t.Controls = names("initialize", "interrupt", "set_permission_mode", "set_model")
-	t.flags = without(t.flags, "--session-id", "--fork-session", "--setting-sources", "--strict-mcp-config")
+	t.Restricted, t.KeepsSessionID = false, false
+	t.Controls = names("initialize", "interrupt", "set_permission_mode")
+	t.flags = without(t.flags, "--fork-session", "--setting-sources")
 	return t
 }
 
-// upTo1_0_109: no stream events, no echo.
+// upTo1_0_109: no stream events, no echo. A user message has exactly one block, of text (1.0.60 exits on anything else), and hooks
+// were not tried.
 func upTo1_0_109() traits {
-	t := upTo1_0_x()
-	t.Streaming, t.Echo = false, false
-	t.Controls = names("initialize", "interrupt", "set_permission_mode")
+	t := upTo1_0_127()
+	t.Streaming, t.Echo, t.ContentBlocks, t.Hooks = false, false, false, false
 	t.flags = without(t.flags, "--include-partial-messages", "--replay-user-messages")
 	return t
 }
 
-// upTo1_0_89: from 1.0.60; initialize is answered only from 1.0.70 on.
+// upTo1_0_89: from 1.0.60. initialize is answered only from 1.0.70 on, set_permission_mode not at all, and the mode that comes with an
+// allow is not taken (testdata/1.0.60/permission.jsonl).
 func upTo1_0_89() traits {
 	t := upTo1_0_109()
 	t.Initialize = false
@@ -29,11 +32,12 @@ func upTo1_0_89() traits {
 	return t
 }
 
-// upTo1_0_59: no control protocol: a control request ends the process, and nobody is asked for permission.
+// upTo1_0_59: no control protocol. A control request ends the process, nobody is asked for permission (what the CLI's own rules do not
+// allow it refuses), and to interrupt it is to end it (testdata/1.0.22/basic.jsonl).
 func upTo1_0_59() traits {
 	t := upTo1_0_89()
 	t.Prompts = false
 	t.Controls = names()
-	t.flags = without(t.flags, "--permission-prompt-tool")
+	t.flags = without(t.flags, "--permission-prompt-tool", "--session-id", "--strict-mcp-config")
 	return t
 }

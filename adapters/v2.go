@@ -7,6 +7,7 @@ package adapters
 func upTo2_1_112() traits {
 	t := newest()
 	t.ResultNames = false
+	t.HookAsk = false
 	t.Controls = names("initialize", "interrupt", "set_permission_mode", "set_model", "set_max_thinking_tokens", "mcp_status",
 		"mcp_reconnect", "mcp_toggle", "mcp_set_servers", "mcp_message", "mcp_authenticate", "get_context_usage", "get_settings",
 		"reload_plugins", "seed_read_state", "rewind_files", "cancel_async_message", "stop_task", "apply_flag_settings",
@@ -33,6 +34,7 @@ func upTo2_1_17() traits {
 // upTo2_0_0: flags that are missing, and control requests that are never answered (testdata/2.0.0/ctl.jsonl).
 func upTo2_0_0() traits {
 	t := upTo2_1_17()
+	t.HookWaits = false // 60 s, whatever its timeout says
 	t.Controls = names("initialize", "interrupt", "set_permission_mode", "set_model", "mcp_status")
 	t.flags = without(t.flags, "--max-budget-usd", "--max-thinking-tokens", "--allow-dangerously-skip-permissions")
 	return t

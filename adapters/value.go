@@ -31,6 +31,9 @@ func integer(span []byte) int64 { return int64(number(span)) }
 
 // small reads a block index without allocating; -1 if it is none.
 func small(span []byte) int {
+	if isString(span) {
+		span = span[1 : len(span)-1]
+	}
 	if len(span) == 0 || len(span) > 6 {
 		return -1
 	}

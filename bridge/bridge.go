@@ -2,9 +2,12 @@ package bridge
 
 import (
 	"context"
+	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"drawbridge/bridge/settings"
 
 	"github.com/google/uuid"
 	"github.com/sourcegraph/conc"
@@ -20,6 +23,16 @@ type Options struct {
 	Trace   *Trace // nil: no trace
 	// AllowBypass: the user's own settings permit the mode bypassPermissions.
 	AllowBypass bool
+	// AllowEnv are guarded environment variables that the user's own settings let a session set.
+	AllowEnv []string
+	// Settings is the user's settings file, whose permission rules are read anew for each decision; nil: there are none.
+	Settings     *settings.Source
+	SettingsFile string   // where it is, and rules are saved
+	Audit        *Audit   // nil: decisions are not written down
+	Home         string   // the user's; empty: as the system says
+	Protected    []string // places that only a rule which names them opens: our own files
+	// MaxPayloadBytes limits what the editor is told of one message of the CLI; 0: DefaultMaxPayload.
+	MaxPayloadBytes int64
 	// Notices are told to the user with the first session: what was wrong before there was anybody to tell.
 	Notices []Notice
 }
@@ -54,7 +67,7 @@ func New(o Options) *Bridge {
 
 // Open makes a session. Its claude process is started by Start or by the first message.
 func (b *Bridge) Open(o SessionOptions) (*Session, error) {
-	if err := o.check(b.AllowBypass); err != nil {
+	if err := o.check(b.AllowBypass, b.AllowEnv); err != nil {
 		return nil, err
 	}
 	s := newSession(b, uuid.NewString(), o)
@@ -96,6 +109,14 @@ func (b *Bridge) Sessions() []*Session {
 	}
 	slices.SortFunc(list, func(x, y *Session) int { return x.opened.Compare(y.opened) })
 	return list
+}
+
+func (b *Bridge) home() string {
+	if b.Home != "" {
+		return b.Home
+	}
+	home, _ := os.UserHomeDir() // unknown: no rule with ~ covers anything
+	return home
 }
 
 // Claude is the CLI as far as it is known now.

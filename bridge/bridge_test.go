@@ -24,9 +24,9 @@ on deny {
 -- two --
 match two
 parallel {
-	tool Read {"file_path":"/etc/a"}
+	tool Read {"file_path":"/srv/pages/a"}
 	ask
-	tool Read {"file_path":"/etc/b"}
+	tool Read {"file_path":"/srv/pages/b"}
 	ask
 }
 text Both read.
@@ -263,7 +263,7 @@ func TestTwoQuestionsAreOpenAtOnceAndAnsweredInReverse(t *testing.T) {
 	play(t, scenes, func(g *stage) {
 		second := make(chan struct{})
 		g.editor.permission = func(_ context.Context, p *Prompt) (Decision, error) {
-			if strings.Contains(p.View.Title, "/etc/a") {
+			if strings.Contains(p.View.Title, "/srv/pages/a") {
 				<-second
 			} else {
 				defer close(second)
@@ -273,7 +273,7 @@ func TestTwoQuestionsAreOpenAtOnceAndAnsweredInReverse(t *testing.T) {
 		}
 		g.say("two")
 		told := g.editor.told("answered", "prompt")
-		if a, b := strings.Index(told, "/etc/a"), strings.Index(told, "/etc/b"); a < 0 || b < 0 || b > a {
+		if a, b := strings.Index(told, "/srv/pages/a"), strings.Index(told, "/srv/pages/b"); a < 0 || b < 0 || b > a {
 			t.Errorf("not answered in reverse:\n%s", told)
 		}
 		if strings.Count(told, "prompt_resolved allowed") != 2 {

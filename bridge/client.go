@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"drawbridge/adapters"
+	"drawbridge/bridge/policy"
 )
 
 // Client is the editor side of a session, as the core sees it. It is implemented by rpc for our own protocol, by other fronts, and
@@ -38,6 +39,13 @@ type Prompt struct {
 	Editable  []string            // members of the input that the user may exchange
 	Scopes    []string            // how long an allow may last
 	Modes     []string            // permission modes that may be chosen with the answer
+	Display   string              // what would run, every character visible
+	Parts     []policy.Part       // of a command, each with its verdict
+	Flags     []string            // what to look at twice
+	Risk      string              // low, medium, high: advice
+	Rules     []string            // what a scope beyond once would allow, as proposed
+	Diff      *Diff               // what a file tool would do
+	Base      *Base               // the file that the diff was made from
 	Reason    Reason              // why the user is asked
 	Again     string              // why the user is asked anew: too_early, changed, denied_by_rule
 }
@@ -138,6 +146,14 @@ type PromptResolved struct {
 	Input     json.RawMessage // what will run, if changed
 }
 
+// ToolDecided: nobody was asked about a tool use, because a rule or grant decided. Told before the tool's result.
+type ToolDecided struct {
+	ToolUseID string
+	Decision  string // allowed, denied
+	By        string // rule, grant
+	Rule      string
+}
+
 // Notice is something the user should know. Remedy says what to do about it.
 type Notice struct {
 	Level   string // info, warning, error
@@ -153,6 +169,7 @@ func (StateChanged) event()   {}
 func (SessionChanged) event() {}
 func (ToolAnnounced) event()  {}
 func (PromptResolved) event() {}
+func (ToolDecided) event()    {}
 func (Notice) event()         {}
 
 // Update holds what is known of a session, in the names of session_update. A nil field is unknown, or unchanged in SessionChanged.

@@ -19,11 +19,12 @@ var controls = map[string]string{
 	"rewind_files": "rewind_files", "context_usage": "get_context_usage", "task_stop": "stop_task",
 }
 
-// offered lists those that this CLI answers, under our names.
+// offered lists those that work with this CLI, under our names. A turn can always be interrupted: where there is no request for it,
+// by the end of the process.
 func offered(f adapters.Features) []string {
 	list := make([]string, 0, len(controls))
 	for ours, theirs := range controls {
-		if f.Controls[theirs] {
+		if f.Controls[theirs] || ours == "interrupt" {
 			list = append(list, ours)
 		}
 	}

@@ -76,19 +76,27 @@ func (s *Session) interrupt(t *Turn) {
 	t.interrupted = true
 	t.acknowledged = make(chan struct{})
 	s.tellState()
-	run, answer := s.run, s.run.interrupt()
-	s.b.group.Go(func() { s.insist(run, t, answer) })
+	if !s.run.adapter.Features().Controls["interrupt"] {
+		// Before 1.0.60 a control request ends the CLI with an error. Ended in good order it can be resumed.
+		s.run.stopping = true
+		close(t.acknowledged)
+		s.b.group.Go(s.run.end)
+		return
+	}
+	run, answers := s.run, make(chan adapters.Response, interruptTries)
+	run.interrupt(answers)
+	s.b.group.Go(func() { s.insist(run, t, answers) })
 }
 
 // interrupt asks the CLI to end its turn. cancel_queued is for a message that it has not begun with: 2.1.329 would lose a plain
 // interrupt that comes before; older ones ignore the member. Called with mu held.
-func (r *Run) interrupt() <-chan adapters.Response {
-	answer, _ := r.ask(adapters.Control{Subtype: "interrupt", Members: json.RawMessage(`{"cancel_queued":true}`)})
-	return answer
+func (r *Run) interrupt(answers chan<- adapters.Response) {
+	r.ask(adapters.Control{Subtype: "interrupt", Members: json.RawMessage(`{"cancel_queued":true}`)}, answers)
 }
 
-// insist sees an interrupted turn to its end. It has a goroutine of its own.
-func (s *Session) insist(run *Run, t *Turn, answer <-chan adapters.Response) {
+// insist sees an interrupted turn to its end. Every receipt is read, however late it comes: the first one names the messages that
+// were dropped, and none after it does. It has a goroutine of its own.
+func (s *Session) insist(run *Run, t *Turn, answers chan adapters.Response) {
 	limit := time.NewTimer(interruptLimit)
 	defer limit.Stop()
 	again := time.NewTicker(interruptAgain)
@@ -99,11 +107,7 @@ func (s *Session) insist(run *Run, t *Turn, answer <-chan adapters.Response) {
 			return
 		case <-run.done:
 			return
-		case a, ok := <-answer:
-			answer = nil
-			if !ok {
-				continue
-			}
+		case a := <-answers:
 			if tries++; tries == 1 {
 				close(t.acknowledged)
 			}
@@ -113,14 +117,14 @@ func (s *Session) insist(run *Run, t *Turn, answer <-chan adapters.Response) {
 				case slices.Contains(dropped, t.message):
 					s.finish(t, nil, TurnResult{Status: cancelled, StopReason: cancelled}) // no result will come
 				case slices.Contains(queued, t.message) && tries < interruptTries:
-					answer = run.interrupt()
+					run.interrupt(answers)
 				}
 			}
 			s.mu.Unlock()
 		case <-again.C:
 			s.mu.Lock()
 			if s.turn == t && s.run == run && !run.waiting.Load() {
-				answer = run.interrupt()
+				run.interrupt(answers)
 			}
 			s.mu.Unlock()
 		case <-limit.C:

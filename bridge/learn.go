@@ -15,6 +15,7 @@ func (s *Session) learn(r *Run, m *adapters.Message) {
 	case adapters.SystemInit:
 		s.spoken = true
 		s.learnInit(m.Init)
+		s.missingFeatures(m.Init)
 	case adapters.Echo:
 		if s.turn != nil && s.turn.message == m.UUID {
 			s.turn.echoed = true
@@ -87,7 +88,9 @@ func (s *Session) initialized(r *Run, answer json.RawMessage) {
 		s.known.Account = u.Account
 	}
 	s.tell(SessionChanged{u})
-	s.modeIs(a.Mode)
+	if !r.resumed && s.options.PermissionMode == r.started.PermissionMode { // else catchUp sees to it
+		s.modeIs(a.Mode)
+	}
 }
 
 // learnInit takes in system/init, which comes before every turn, and tells what of it is new.

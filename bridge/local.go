@@ -70,7 +70,7 @@ func (l *Local) Find(ctx context.Context, cwd string) (Found, *Error) {
 		}
 		l.remember(argv, version)
 	}
-	found := Found{ClaudeCode: describe(argv, version), Argv: argv}
+	found := Found{ClaudeCode: describe(argv, version), Argv: argv, Remote: remote(argv)}
 	if found.Level == "incompatible" {
 		return found, &Error{Kind: KindClaudeTooOld, Message: found.Message, Remedy: found.Remedy}
 	}
@@ -79,26 +79,34 @@ func (l *Local) Find(ctx context.Context, cwd string) (Found, *Error) {
 
 // describe says what is to be expected of a version.
 func describe(argv []string, version string) ClaudeCode {
-	c := ClaudeCode{Version: version, Path: argv[0]}
-	v, ok := adapters.ParseVersion(version)
-	switch {
-	case !ok:
-		c.Version, c.Level = "", "unknown"
-		c.Message = fmt.Sprintf("Claude Code does not tell its version (it said %q); the newest known one is assumed.", version)
-	case v.Compare(adapters.Oldest) < 0:
-		c.Level, c.Remedy = "incompatible", remedies[KindClaudeTooOld]
+	support := adapters.SupportOf(version)
+	c := ClaudeCode{Version: version, Path: argv[0], Level: string(support.Level)}
+	switch support.Level {
+	case adapters.NotKnown:
+		c.Version = ""
+		c.Message = fmt.Sprintf("Claude Code does not tell its version (it said %q); the newest known one is assumed.", clip(version, 100))
+		c.Remedy = "Run the program with --version in a terminal, and set claude.command in the settings if it is the wrong one."
+	case adapters.Incompatible:
+		c.Remedy = remedies[KindClaudeTooOld]
 		c.Message = fmt.Sprintf("Claude Code %s is too old; drawbridge needs %s or newer.", version, adapters.Oldest)
-	case v.Compare(adapters.Tested) > 0:
-		c.Level = "likely_compatible"
-		c.Message = fmt.Sprintf("Claude Code %s is newer than %s, the newest one tested.", version, adapters.Tested)
-	case !adapters.For(version)().Features().Streaming:
-		c.Level, c.Remedy = "degraded", remedies[KindClaudeTooOld]
-		c.Message = fmt.Sprintf("Claude Code %s lacks features that newer versions have.", version)
+	case adapters.Likely:
+		c.Message = fmt.Sprintf("Claude Code %s is newer than %s, the newest one tested: it is likely to work, and what is new in it is left out.", version, adapters.Tested)
+		c.Remedy = "Update drawbridge when there is a version for it."
+	case adapters.Degraded:
+		c.Remedy = remedies[KindClaudeTooOld]
+		c.Message = fmt.Sprintf("Claude Code %s works with limits. It lacks: %s.", version, strings.Join(support.Lacks, "; "))
 	default:
-		c.Level = "fully_compatible"
 		c.Message = fmt.Sprintf("Claude Code %s (tested)", version)
 	}
 	return c
+}
+
+// clip shortens a text for people.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 // ask runs `claude --version`, in a directory that no project has a say in.
@@ -202,6 +210,15 @@ func quoteRemote(argv []string, own int) []string {
 		quoted = append(quoted, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
 	}
 	return quoted
+}
+
+// remote says whether a command runs the CLI on another machine or in a container, where paths mean other files.
+func remote(argv []string) bool {
+	switch base(argv[0]) {
+	case "ssh", "mosh", "docker", "podman", "nerdctl", "kubectl", "lxc", "incus", "machinectl", "nsenter", "chroot", "distrobox", "toolbox", "wsl", "vagrant", "fly", "gcloud":
+		return len(argv) > 1
+	}
+	return false
 }
 
 func base(path string) string {

@@ -23,6 +23,7 @@ type SessionOptions struct {
 	Env                map[string]string `json:"env"`
 
 	PermissionTimeout time.Duration `json:"-"` // 0: a prompt waits for ever
+	MinAnswer         time.Duration `json:"-"` // an allow that comes sooner is asked anew
 	Streaming         bool          `json:"-"` // the editor takes tokens
 	CanAsk            bool          `json:"-"` // the editor can ask for permission; else every question is denied
 	CanAnswer         bool          `json:"-"` // the editor can ask questions; else AskUserQuestion is declined
@@ -50,7 +51,7 @@ func checkMode(mode string, allowBypass bool) error {
 }
 
 // check refuses what could only fail later, and worse.
-func (o *SessionOptions) check(allowBypass bool) error {
+func (o *SessionOptions) check(allowBypass bool, allowEnv []string) error {
 	if o.PermissionMode == "" {
 		o.PermissionMode = "default"
 	}
@@ -76,9 +77,9 @@ func (o *SessionOptions) check(allowBypass bool) error {
 		}
 	}
 	for name := range o.Env {
-		if protectedVariable(name) {
+		if protectedVariable(name) && !slices.Contains(allowEnv, name) {
 			e := fail(KindNotPermitted, "env may not set %s", name)
-			e.Remedy = "Set it in the environment of the editor."
+			e.Remedy = "Set it in the environment of the editor, or name it in allow_env of your drawbridge settings."
 			return e
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"drawbridge/adapters"
+	"drawbridge/bridge/policy"
 )
 
 // prompt is an open question. Its entry in the session's table, under the CLI's request id, is the right to settle it: whoever
@@ -18,6 +20,10 @@ import (
 type prompt struct {
 	*Prompt
 	run      *Run
+	hook     bool // asked by our hook, which wants a hook's answer
+	asked    bool // put to the client
+	verdict  policy.Verdict
+	opened   time.Time
 	withdraw context.CancelFunc
 	returned chan struct{} // closed when the client is done with it
 }
@@ -39,30 +45,85 @@ const (
 	planTool = "ExitPlanMode"
 )
 
-// permission opens the question that the CLI has asked. Called with mu held, by the pump, which goes on at once.
+// neverByRule are the tools that are a question to the user themselves.
+var neverByRule = map[string]bool{askTool: true, planTool: true}
+
+// permission deals with a question of the CLI: a rule decides, or the user is asked. Called with mu held, by the pump, which goes
+// on at once.
 func (s *Session) permission(r *Run, asked *adapters.Permission) {
-	p := *asked
-	p.Input = bytes.Clone(p.Input)
+	p := asked.Clone()
 	if p.Announce {
-		s.openTools[p.ToolUseID] = true
+		s.openTools[p.ToolUseID] = p.Tool
 		s.tell(ToolAnnounced{ToolUse: adapters.ToolUse{ID: p.ToolUseID, Name: p.Tool, Input: p.Input}, Parent: p.Parent})
 	}
-	pr := &prompt{run: r, returned: make(chan struct{}), Prompt: &Prompt{
-		ID:         newPromptID(),
-		Permission: &p,
-		View:       adapters.Describe(p.Tool, p.Input, s.options.CWD),
-		Editable:   adapters.Editable(p.Tool, p.Input),
-		Scopes:     []string{"once"},
-		Modes:      slices.DeleteFunc(slices.Clone(p.Modes), func(mode string) bool { return !slices.Contains(modes, mode) }),
-		Reason:     reason(&p),
-	}}
+	seen := s.hooked[p.ToolUseID]
+	c := s.policyCall(p.Tool, p.Input)
+	c.ShellCwd = seen.cwd
+	c.DecisionReasonType, c.DecisionReason = p.DecisionReasonType, p.DecisionReason
+	c.RequiresUserInteraction, c.ServerPolicyAskOnly = p.RequiresUserInteraction, p.ServerPolicyAskOnly
+	c.MCPServer, c.MCPServerSource = p.MCPServer, p.MCPServerSource
+	if seen.mustAsk && c.DecisionReasonType == "hook" {
+		c.DecisionReasonType, c.DecisionReason = "", "" // the hook was ours: the rule behind it says more
+	}
+	v := s.judgeCall(c)
+	pr := s.newPrompt(r, p, v)
+	switch {
+	case neverByRule[p.Tool]:
+	case v.Decision == policy.Denied:
+		s.used(v)
+		s.settle(pr, verdict{outcome: "denied", by: "rule", rule: ruleText(v), message: "drawbridge: " + v.Reason.Text})
+		return
+	case seen.approved != nil && bytes.Equal(seen.approved, p.Input):
+		s.settle(pr, verdict{outcome: "allowed", by: "user"}) // who has said yes to this very input in the hook
+		return
+	case v.Decision == policy.Allowed:
+		allowed := verdict{outcome: "allowed", by: by(v), rule: ruleText(v)}
+		if s.audit(pr, allowed) == nil {
+			s.used(v)
+			s.conclude(pr, allowed)
+			return
+		}
+		pr.Reason = Reason{Source: "default", Text: "the audit file cannot be written, so no rule allows anything"}
+	}
 	ctx, withdraw := context.WithCancel(context.Background())
 	if s.options.PermissionTimeout > 0 {
 		ctx, withdraw = context.WithTimeout(ctx, s.options.PermissionTimeout)
 	}
-	pr.withdraw = withdraw
+	s.open(ctx, withdraw, pr)
+}
 
-	ask := s.ask
+// by says in whose name a rule decided.
+func by(v policy.Verdict) string {
+	if v.Rule != nil && v.Rule.Scope == policy.ScopeSession {
+		return "grant"
+	}
+	return "rule"
+}
+
+func ruleText(v policy.Verdict) string {
+	if v.Rule == nil {
+		return ""
+	}
+	return v.Rule.Rule
+}
+
+func ruleFile(v policy.Verdict) string {
+	if v.Rule == nil {
+		return ""
+	}
+	return v.Rule.File
+}
+
+// newPrompt makes the question that v leads to. Called with mu held.
+func (s *Session) newPrompt(r *Run, p *adapters.Permission, v policy.Verdict) *prompt {
+	pr := &prompt{run: r, verdict: v, opened: time.Now(), returned: make(chan struct{}), Prompt: &Prompt{
+		ID:         newPromptID(),
+		Permission: p,
+		View:       adapters.Describe(p.Tool, p.Input, s.options.CWD),
+		Editable:   adapters.Editable(p.Tool, p.Input),
+		Modes:      slices.DeleteFunc(slices.Clone(p.Modes), func(mode string) bool { return !slices.Contains(modes, mode) }),
+	}}
+	pr.show(v, s.b.SettingsFile != "")
 	switch p.Tool {
 	case planTool:
 		if pr.Plan = adapters.Plan(p.Input); pr.Plan == "" {
@@ -73,13 +134,51 @@ func (s *Session) permission(r *Run, asked *adapters.Permission) {
 	case askTool:
 		questions, err := adapters.ParseQuestions(p.Input)
 		if err != nil {
-			s.log.Warn("questions that cannot be read")
-			break // shown as a permission question, with the input as it is
+			s.log.Warn("questions that cannot be read") // shown as a permission question, with the input as it is
+			break
 		}
 		pr.Questions = questions
-		ask = s.question
 	}
-	s.prompts[p.RequestID] = pr
+	s.showDiff(pr)
+	return pr
+}
+
+// show puts what the policy says into the prompt. A rule can only be saved for good where there is a settings file.
+func (pr *prompt) show(v policy.Verdict, saves bool) {
+	pr.verdict = v
+	pr.Display, pr.Parts, pr.Flags, pr.Risk, pr.Rules = v.Display, v.Parts, v.Flags, string(v.Risk), v.Proposed
+	pr.Reason = Reason(v.Reason)
+	pr.Scopes = []string{"once"}
+	if len(v.Proposed) > 0 {
+		pr.Scopes = append(pr.Scopes, "session")
+		if saves {
+			pr.Scopes = append(pr.Scopes, "project", "user")
+		}
+	}
+}
+
+// showDiff adds what a file tool would do, where that can be known.
+func (s *Session) showDiff(pr *prompt) {
+	if s.remote {
+		return
+	}
+	diff, base, err := proposeDiff(pr.Tool, pr.Input, s.options.CWD)
+	if err != nil {
+		s.log.Debug("no diff for " + pr.Tool + ": " + err.Error())
+	}
+	pr.Diff, pr.Base = diff, base
+}
+
+func newPromptID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "p_" + hex.EncodeToString(b[:])
+}
+
+// open puts a question to the client, in a goroutine of its own. Called with mu held.
+func (s *Session) open(ctx context.Context, withdraw context.CancelFunc, pr *prompt) {
+	pr.withdraw = withdraw
+	s.prompts[pr.RequestID] = pr
 	s.order = append(s.order, pr)
 	switch {
 	case pr.Questions != nil && !s.options.CanAnswer:
@@ -89,164 +188,173 @@ func (s *Session) permission(r *Run, asked *adapters.Permission) {
 		s.noticeOnce("warning", "cannot_ask", "Claude asked for permission, but this editor cannot ask you; it was denied.", "Use an editor plugin with the capability permissions.")
 		s.settle(pr, verdict{outcome: "denied", by: "error", message: cannotAsk})
 	default:
+		pr.asked = true
 		s.tellState()
-		s.b.group.Go(func() { ask(ctx, pr) })
+		ask := s.ask
+		if pr.Questions != nil {
+			ask = s.question
+		}
+		s.b.group.Go(func() {
+			defer withdraw()
+			v, ok := ask(ctx, pr)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if ok && s.prompts[pr.RequestID] == pr { // else withdrawn meanwhile
+				s.settle(pr, v)
+			}
+		})
 		return
 	}
 	withdraw()
 }
 
-// reason says why the user is asked, as far as the CLI tells.
-func reason(p *adapters.Permission) Reason {
-	switch {
-	case p.DecisionReason != "":
-		return Reason{Source: "claude", Text: p.DecisionReason}
-	case p.BlockedPath != "":
-		return Reason{Source: "claude", Text: "Claude Code asks before it touches " + p.BlockedPath}
-	}
-	return Reason{Source: "default", Text: "no rule allows " + p.Tool}
-}
-
-func newPromptID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "p_" + hex.EncodeToString(b[:])
-}
-
-// ask puts a permission prompt to the client and settles it with the answer. It has a goroutine of its own.
-func (s *Session) ask(ctx context.Context, pr *prompt) {
-	defer pr.withdraw()
-	d, err := s.b.Client.Permission(ctx, s, pr.Prompt)
-	close(pr.returned)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.prompts[pr.RequestID] != pr {
-		return // withdrawn meanwhile
-	}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		s.settle(pr, verdict{outcome: "denied", by: "timeout", message: saidNothing})
-	case err != nil:
-		s.notice("warning", "prompt_failed", fmt.Sprintf("The permission question for %s failed in the editor and was denied: %v", pr.Tool, err), "")
-		s.settle(pr, verdict{outcome: "denied", by: "error", message: askingFailed})
-	default:
-		v, err := s.judge(pr, d)
-		if err != nil {
-			s.notice("warning", "answer_refused", "The answer to the permission question for "+pr.Tool+" was taken as a no: "+err.Error()+".", "Report it to the author of the editor plugin.")
-			v = verdict{outcome: "denied", by: "error", message: badAnswer}
+// ask puts a permission question to the client until it has an answer that counts. ok is false if there is nothing to settle any
+// more. Called without mu.
+func (s *Session) ask(ctx context.Context, pr *prompt) (v verdict, ok bool) {
+	defer close(pr.returned)
+	for {
+		asked := time.Now()
+		d, err := s.b.Client.Permission(ctx, s, pr.Prompt)
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return verdict{outcome: "denied", by: "timeout", message: saidNothing}, true
+		case ctx.Err() != nil:
+			return verdict{}, false
+		case err != nil:
+			s.tellLocked(Notice{Level: "warning", Kind: "prompt_failed", Message: fmt.Sprintf("The permission question for %s failed in the editor and was denied: %v", pr.Tool, err)})
+			return verdict{outcome: "denied", by: "error", message: askingFailed}, true
 		}
-		s.settle(pr, v)
+		v, again, err := s.judge(pr, d, time.Since(asked))
+		if err != nil {
+			s.tellLocked(Notice{Level: "warning", Kind: "answer_refused", Message: "The answer to the permission question for " + pr.Tool + " was taken as a no: " + err.Error() + ".",
+				Remedy: "Report it to the author of the editor plugin."})
+			return verdict{outcome: "denied", by: "error", message: badAnswer}, true
+		}
+		if again == "" {
+			return v, true
+		}
+		s.askAnew(pr, again)
 	}
 }
 
-// question puts questions to the client. It has a goroutine of its own.
-func (s *Session) question(ctx context.Context, pr *prompt) {
-	defer pr.withdraw()
-	a, err := s.b.Client.Question(ctx, s, pr.Prompt)
-	close(pr.returned)
+// askAnew changes a prompt into the one that is asked next. Whoever holds the old one keeps it as it was. Called without mu.
+func (s *Session) askAnew(pr *prompt, again string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.prompts[pr.RequestID] != pr {
-		return
+	next := *pr.Prompt
+	next.Again = again
+	pr.Prompt = &next
+	if again == fileChanged {
+		s.showDiff(pr)
 	}
+}
+
+func (s *Session) tellLocked(n Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(n)
+}
+
+// question puts questions to the client. Called without mu.
+func (s *Session) question(ctx context.Context, pr *prompt) (verdict, bool) {
+	defer close(pr.returned)
+	a, err := s.b.Client.Question(ctx, s, pr.Prompt)
 	v := verdict{outcome: "declined", by: "user", message: a.Message}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		v = verdict{outcome: "declined", by: "timeout", message: saidNothing}
+		return verdict{outcome: "declined", by: "timeout", message: saidNothing}, true
+	case ctx.Err() != nil:
+		return verdict{}, false
 	case err != nil:
-		s.notice("warning", "prompt_failed", fmt.Sprintf("The question failed in the editor and was declined: %v", err), "")
-		v = verdict{outcome: "declined", by: "error", message: answersFailed}
+		s.tellLocked(Notice{Level: "warning", Kind: "prompt_failed", Message: fmt.Sprintf("The question failed in the editor and was declined: %v", err)})
+		return verdict{outcome: "declined", by: "error", message: answersFailed}, true
 	case a.Declined || a.Answers == nil:
 	default:
 		input, err := adapters.AnswerInput(pr.Input, a.Answers)
 		if err != nil {
-			s.notice("warning", "answer_refused", "The answers to the question were not taken: "+err.Error()+".", "Report it to the author of the editor plugin.")
-			v = verdict{outcome: "declined", by: "error", message: answersFailed}
-			break
+			s.tellLocked(Notice{Level: "warning", Kind: "answer_refused", Message: "The answers to the question were not taken: " + err.Error() + ".",
+				Remedy: "Report it to the author of the editor plugin."})
+			return verdict{outcome: "declined", by: "error", message: answersFailed}, true
 		}
-		v = verdict{outcome: "answered", by: "user", input: input}
+		return verdict{outcome: "answered", by: "user", input: input}, true
 	}
-	if v.outcome == "declined" && v.message == "" {
+	if v.message == "" {
 		v.message = saidDecline
 	}
-	s.settle(pr, v)
+	return v, true
 }
 
 // verdict is how a prompt ends.
 type verdict struct {
-	outcome   string // allowed, denied, answered, declined
+	outcome   string // allowed, denied, answered, declined, withdrawn
 	by        string
-	message   string          // denied, declined: what the model is told
+	rule      string
+	scope     string
+	message   string          // denied, declined: what the model is told; allowed with input: what it is told of the edit
 	input     json.RawMessage // allowed, answered: what runs, if it is not what was asked
 	mode      string          // allowed: the permission mode from then on
 	interrupt bool            // denied: and the turn ends
 }
 
-// judge makes a verdict of the client's answer, or says what is wrong with it. Whatever is not clearly an allow denies.
-func (s *Session) judge(pr *prompt, d Decision) (verdict, error) {
-	switch d.Decision {
-	case "deny":
-		message := d.Message
-		if message == "" {
-			message = saidNo
-		}
-		return verdict{outcome: "denied", by: "user", message: message, interrupt: d.Interrupt}, nil
-	case "allow":
-	case "":
-		return verdict{}, errors.New("it has no decision")
-	default:
-		return verdict{}, fmt.Errorf("there is no decision %q", d.Decision)
-	}
-	v := verdict{outcome: "allowed", by: "user", mode: d.PermissionMode}
-	switch {
-	case d.PromptID != pr.ID:
-		return v, errors.New("its prompt_id is not that of the question")
-	case d.Scope != "" && !slices.Contains(pr.Scopes, d.Scope):
-		return v, fmt.Errorf("the scope %q was not offered", d.Scope)
-	case d.PermissionMode != "" && !slices.Contains(pr.Modes, d.PermissionMode):
-		return v, fmt.Errorf("the mode %q was not offered", d.PermissionMode)
-	case len(d.Rules) > 0:
-		return v, errors.New("rules were not offered")
-	case d.UpdatedText != nil:
-		return v, errors.New("updated_text was not offered")
-	}
-	if pr.Tool == planTool && v.mode == "" {
-		v.mode = "default" // 2.0.0 would stay in plan mode
-	}
-	if len(d.UpdatedInput) > 0 {
-		input, err := adapters.ApplyEdit(pr.Tool, pr.Input, d.UpdatedInput)
-		if err != nil {
-			return v, err
-		}
-		if !bytes.Equal(input, pr.Input) {
-			v.input = input
-		}
-	}
-	return v, nil
-}
-
-// settle ends a prompt: it is told to the editor and to the CLI. The caller has found pr in the table. Called with mu held.
+// settle ends a prompt: it is told to the editor and to the CLI. The caller has found pr in the table, or never put it there. Called
+// with mu held.
 func (s *Session) settle(pr *prompt, v verdict) {
 	s.close(pr)
-	s.tell(PromptResolved{PromptID: pr.ID, ToolUseID: pr.ToolUseID, Outcome: v.outcome, By: v.by, Message: v.message, Input: v.input})
-	switch v.outcome {
-	case "allowed", "answered":
+	_ = s.audit(pr, v) // the user has decided, whether it can be written down or not
+	s.conclude(pr, v)
+	s.tellState()
+}
+
+// conclude tells the editor and the CLI. Called with mu held.
+func (s *Session) conclude(pr *prompt, v verdict) {
+	told := v.message
+	if v.outcome == "allowed" {
+		told = ""
+	}
+	if pr.asked {
+		s.tell(PromptResolved{PromptID: pr.ID, ToolUseID: pr.ToolUseID, Outcome: v.outcome, By: v.by, Rule: v.rule, Message: told, Input: v.input})
+	} else {
+		s.tell(ToolDecided{ToolUseID: pr.ToolUseID, Decision: v.outcome, By: v.by, Rule: v.rule})
+	}
+	allowed := v.outcome == "allowed" || v.outcome == "answered"
+	if !allowed {
+		s.refused[pr.ToolUseID] = true
+		if v.interrupt && s.turn != nil {
+			s.turn.interrupted = true
+		}
+	}
+	switch {
+	case pr.hook && allowed:
+		seen := s.hooked[pr.ToolUseID]
+		seen.approved = pr.Input
+		s.hooked[pr.ToolUseID] = seen
+		pr.run.send(pr.run.adapter.AppendReply(nil, pr.RequestID, json.RawMessage(`{}`)))
+	case pr.hook:
+		pr.run.send(pr.run.adapter.AppendReply(nil, pr.RequestID, hookDecision("deny", v.message)))
+	case allowed:
 		input := pr.Input
 		if v.input != nil {
 			input = v.input
+			if v.outcome == "allowed" {
+				s.edited[pr.ToolUseID] = editNote(pr.Tool, v)
+			}
 		}
 		pr.run.send(pr.run.adapter.AppendAllow(nil, pr.Permission, input, v.mode))
 		if v.mode != "" {
 			s.modeIs(v.mode)
 		}
 	default:
-		s.refused[pr.ToolUseID] = true
-		if v.interrupt && s.turn != nil {
-			s.turn.interrupted = true
-		}
 		pr.run.send(pr.run.adapter.AppendDeny(nil, pr.Permission, v.message, v.interrupt))
 	}
-	s.tellState()
+}
+
+// editNote is what the model is told of an input that the user has edited.
+func editNote(tool string, v verdict) string {
+	note := "The user edited the input of this " + tool + " call before allowing it. What ran was: " + string(v.input)
+	if v.message != "" {
+		note += "\nThe user says: " + v.message
+	}
+	return note
 }
 
 // close takes pr out of the tables. Called with mu held.
@@ -255,12 +363,18 @@ func (s *Session) close(pr *prompt) {
 	s.order = slices.DeleteFunc(s.order, func(o *prompt) bool { return o == pr })
 }
 
-// withdrawn ends a prompt that needs no answer any more. The client takes its question back ($/cancelRequest) before the editor is
-// told of the end, which takes it microseconds: it waits for nothing but this. Called with mu held.
-func (s *Session) withdrawn(pr *prompt, by string) {
+// takeBack has the client take its question back ($/cancelRequest), before the editor is told of its end. That takes it microseconds:
+// it waits for nothing else. Called with mu held.
+func (s *Session) takeBack(pr *prompt) {
 	s.close(pr)
 	pr.withdraw()
 	<-pr.returned
+}
+
+// withdrawn ends a prompt that needs no answer any more. Called with mu held.
+func (s *Session) withdrawn(pr *prompt, by string) {
+	s.takeBack(pr)
+	_ = s.audit(pr, verdict{outcome: "withdrawn", by: by})
 	s.tell(PromptResolved{PromptID: pr.ID, ToolUseID: pr.ToolUseID, Outcome: "withdrawn", By: by})
 }
 
@@ -282,7 +396,7 @@ func (s *Session) takenBack(requestID string) {
 // background agent goes on, and so do its questions. Called with mu held.
 func (s *Session) withdrawTurn(by string) {
 	for _, pr := range slices.Clone(s.order) {
-		if pr.Parent == "" || s.openTools[pr.Parent] {
+		if _, waited := s.openTools[pr.Parent]; waited || pr.Parent == "" && pr.AgentID == "" {
 			s.withdrawn(pr, by)
 		}
 	}
@@ -293,4 +407,55 @@ func (s *Session) withdrawAll(by string) {
 	for _, pr := range slices.Clone(s.order) {
 		s.withdrawn(pr, by)
 	}
+}
+
+// settleCovered lets through the open prompts that a new grant covers, each by the whole policy with its own input; but is the one
+// whose answer the grant came with. Called with mu held.
+func (s *Session) settleCovered(but *prompt) {
+	for _, pr := range slices.Clone(s.order) {
+		if pr == but || neverByRule[pr.Tool] || pr.hook {
+			continue
+		}
+		v := s.judgeCall(s.callOf(pr, pr.Input))
+		if v.Decision != policy.Allowed {
+			continue
+		}
+		done := verdict{outcome: "allowed", by: by(v), rule: ruleText(v)}
+		if s.audit(pr, done) != nil {
+			continue
+		}
+		s.used(v)
+		s.takeBack(pr)
+		s.conclude(pr, done)
+	}
+	s.tellState()
+}
+
+// callOf is the call a prompt is about, with another input if the user has edited it. Called with mu held.
+func (s *Session) callOf(pr *prompt, input json.RawMessage) policy.Call {
+	c := s.policyCall(pr.Tool, input)
+	seen := s.hooked[pr.ToolUseID]
+	c.ShellCwd = seen.cwd
+	c.RequiresUserInteraction, c.ServerPolicyAskOnly = pr.RequiresUserInteraction, pr.ServerPolicyAskOnly
+	c.MCPServer, c.MCPServerSource = pr.MCPServer, pr.MCPServerSource
+	if !seen.mustAsk || pr.DecisionReasonType != "hook" {
+		c.DecisionReasonType, c.DecisionReason = pr.DecisionReasonType, pr.DecisionReason
+	}
+	return c
+}
+
+// audit writes down how a question ended, or how it was decided without one. An error means that it is not written.
+func (s *Session) audit(pr *prompt, v verdict) error {
+	input := pr.Input
+	if v.input != nil {
+		input = v.input
+	}
+	err := s.b.Audit.Write(AuditRecord{Time: time.Now(), SessionID: s.id, PromptID: pr.ID, ToolUseID: pr.ToolUseID, Tool: pr.Tool, Input: input,
+		Outcome: v.outcome, By: v.by, Rule: v.rule, File: ruleFile(pr.verdict), Scope: v.scope, OpenMS: time.Since(pr.opened).Milliseconds(),
+		AgentID: pr.AgentID, CWD: s.options.CWD})
+	if err != nil {
+		s.noticeOnce("error", "audit", "Decisions about permission cannot be written down: "+err.Error()+". Until they can, no rule allows anything.",
+			"Make room, or correct the rights of the state directory.")
+	}
+	return err
 }

@@ -24,6 +24,8 @@ type CLI interface {
 type Found struct {
 	ClaudeCode
 	Argv []string // the command, without the arguments of a run
+	// Remote: the program runs on another machine or in a container, so that the files it sees are not those seen here.
+	Remote bool
 }
 
 // Launch is what a process is started with.

@@ -21,16 +21,24 @@ const (
 // pump reads the CLI's lines and deals with each. It never waits for a person; it waits for a slow editor (Flush), and for the
 // answer of a turn to be out. It returns nil at the end of the output, and an error if a line made it panic.
 func (r *Run) pump(stdout io.Reader) error {
+	var line []byte
+	caught := panics.Try(func() { r.handleLines(stdout, &line) })
+	if caught == nil {
+		return nil
+	}
+	r.s.log.Error("panic on a line of claude", zap.ByteString("line", line[:min(len(line), 2000)]), zap.String("stack", caught.String()))
+	return caught.AsError()
+}
+
+// handleLines is the loop of pump; line is the one it is at.
+func (r *Run) handleLines(stdout io.Reader, line *[]byte) {
 	var m adapters.Message
 	lines := lineReader{r: bufio.NewReaderSize(stdout, readBuffer)}
 	for {
-		line, err := lines.next()
-		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
-			r.s.b.Trace.line(r.s.id, fromCLI, line)
-			if caught := panics.Try(func() { r.handle(line, &m) }); caught != nil {
-				r.s.log.Error("panic on a line of claude", zap.ByteString("line", line[:min(len(line), 2000)]), zap.String("stack", caught.String()))
-				return caught.AsError()
-			}
+		next, err := lines.next()
+		if *line = next; len(next) > 0 {
+			r.s.b.Trace.line(r.s.id, fromCLI, next)
+			r.handle(next, &m)
 		}
 		if err != nil || !lines.more() {
 			r.flush()
@@ -43,7 +51,7 @@ func (r *Run) pump(stdout io.Reader) error {
 			if !errors.Is(err, io.EOF) {
 				r.s.log.Debug("claude's output has ended", zap.Error(err))
 			}
-			return nil
+			return
 		}
 	}
 }
@@ -91,7 +99,9 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 		}
 		for i := range m.Blocks {
 			if use := &m.Blocks[i].ToolUse; m.Blocks[i].Type == "tool_use" {
-				s.openTools[use.ID] = true
+				if _, waited := s.openTools[m.Parent]; waited || m.Parent == "" { // not those of a background agent: no turn waits for it
+					s.openTools[use.ID] = use.Name
+				}
 				if use.Name == planTool {
 					s.plan = adapters.Plan(use.Input)
 				}
@@ -100,7 +110,12 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 	case adapters.ToolResults:
 		for i := range m.Results {
 			res := &m.Results[i]
+			s.answeredOtherwise(res.ToolUseID)
+			if tool := s.openTools[res.ToolUseID]; tool == "Bash" && !res.IsError {
+				s.missedHook(res.ToolUseID)
+			}
 			delete(s.openTools, res.ToolUseID)
+			delete(s.hooked, res.ToolUseID)
 			if s.refused[res.ToolUseID] {
 				delete(s.refused, res.ToolUseID)
 				res.Denied = true
@@ -109,6 +124,7 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 	case adapters.ToolDenied:
 		s.refused[m.Denial.ToolUseID] = true
 	}
+	s.limit(m)
 	if err := s.b.Client.Message(s, m); err != nil {
 		s.log.Debug("the editor was not told", zap.Error(err))
 	}
@@ -121,27 +137,40 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 	case adapters.ControlRequest:
 		s.request(r, m.Request)
 	case adapters.ControlResponse:
-		if answer := r.calls[m.Response.RequestID]; answer != nil {
+		if answer, waited := r.calls[m.Response.RequestID]; waited {
 			delete(r.calls, m.Response.RequestID)
 			a := *m.Response
 			a.Body = bytes.Clone(a.Body)
-			answer <- a
+			select {
+			case answer <- a:
+			default: // whoever asked has had enough
+			}
 		}
 	case adapters.TurnResult:
+		if m.Err != nil {
+			s.malformed(r, m)
+		}
 		s.ended(m.Result)
 	case adapters.Log:
 		s.log.Info("claude said", zap.ByteString("text", line[:min(len(line), 2000)]))
 	case adapters.Unknown:
-		s.b.counters.unknown(m.Wire)
+		s.unknown(m.Wire)
 	case adapters.Malformed:
-		if m.Request != nil { // without an answer the CLI would wait for ever
-			r.send(r.adapter.AppendRefusal(nil, m.Request.RequestID, "the request could not be read"))
-		}
-		s.b.counters.malformed.Add(1)
-		s.log.Warn("a line of claude cannot be read", zap.String("type", m.Wire), zap.Error(m.Err))
-		s.noticeOnce("warning", "malformed_line", "A message of Claude Code ("+m.Wire+") cannot be read; it is left out.", "Run drawbridge doctor.")
+		s.malformed(r, m)
 	default:
 		s.learn(r, m)
+	}
+}
+
+// answeredOtherwise ends the question about a tool use that has a result: the CLI does not take back those that fall with another
+// one's denial, and a prompt ends before its tool use does. Called with mu held.
+func (s *Session) answeredOtherwise(toolUse string) {
+	for _, pr := range s.order {
+		if pr.ToolUseID == toolUse {
+			s.withdrawn(pr, promptEnd(s.turn))
+			s.tellState()
+			return
+		}
 	}
 }
 
@@ -150,7 +179,7 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 func (s *Session) request(r *Run, q *adapters.Request) {
 	switch q.Subtype {
 	case "hook_callback":
-		r.send(r.adapter.AppendReply(nil, q.RequestID, []byte(`{}`)))
+		s.hook(r, q)
 	case "elicitation":
 		s.notice("warning", "elicitation", "An MCP server wanted to ask you something, which is not supported yet; it was told no.", "Use the server in a terminal.")
 		r.send(r.adapter.AppendReply(nil, q.RequestID, []byte(`{"action":"decline"}`)))
@@ -166,7 +195,16 @@ type lineReader struct {
 	grew bool   // long has grown beyond what is kept
 }
 
+// next is the next line, without its end.
 func (l *lineReader) next() ([]byte, error) {
+	line, err := l.read()
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line, err
+}
+
+func (l *lineReader) read() ([]byte, error) {
 	if cap(l.long) > keepBuffer {
 		l.long = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,8 +40,11 @@ type Run struct {
 	ready    bool // the CLI takes messages
 	stopping bool // we end it
 	resumed  bool // started with --resume
+	hooks    bool // our hooks are registered
+	tolerant bool // the CLI is of no tested version: what cannot be read of it is left out
 	cost     float64
-	calls    map[string]chan adapters.Response // our control requests without an answer
+	started  adapters.Options                    // with which the process was started
+	calls    map[string]chan<- adapters.Response // our control requests without an answer
 	lastCall int
 }
 
@@ -54,7 +58,7 @@ const (
 // startRun begins a life of the claude process. Called with mu held.
 func (s *Session) startRun() {
 	ctx, halt := context.WithCancel(context.Background())
-	s.run = &Run{s: s, ctx: ctx, halt: halt, up: make(chan struct{}), done: make(chan struct{}), calls: map[string]chan adapters.Response{}}
+	s.run = &Run{s: s, ctx: ctx, halt: halt, up: make(chan struct{}), done: make(chan struct{}), calls: map[string]chan<- adapters.Response{}}
 	s.exited = nil
 	s.ranTasks = false
 	s.tellState()
@@ -83,6 +87,7 @@ func (r *Run) play() *Error {
 	}
 	s.b.sawClaude(found.ClaudeCode, ferr)
 	s.mu.Lock()
+	s.remote = found.Remote
 	options := s.startOptions(r)
 	if s.known.ClaudeCode == nil || *s.known.ClaudeCode != found.ClaudeCode {
 		s.known.ClaudeCode = &found.ClaudeCode
@@ -91,11 +96,15 @@ func (r *Run) play() *Error {
 	if ferr != nil {
 		s.noticeOnce("error", ferr.Kind, ferr.Message, ferr.Remedy)
 	}
+	s.noticeCompatibility(found.ClaudeCode)
+	level := adapters.Level(found.Level)
+	r.tolerant = level == adapters.Likely || level == adapters.NotKnown
 	s.mu.Unlock()
 	if ferr != nil {
 		return ferr
 	}
 	adapter := adapters.For(found.Version)()
+	s.enforcement(adapter.Features())
 	if options.Restricted && !adapter.Features().Restricted {
 		e := fail(KindNotPermitted, "Claude Code %s cannot be kept from running what the folder %s brings along", found.Version, s.options.CWD)
 		e.Remedy = "Trust the folder, or update Claude Code."
@@ -115,14 +124,18 @@ func (r *Run) play() *Error {
 	var exit Exit
 	var crash error
 	var group conc.WaitGroup
-	group.Go(func() { exit = proc.Wait(); r.in.close(); r.halt() })
+	var readers conc.WaitGroup
+	read := make(chan struct{})
+	group.Go(func() { exit = proc.Wait(); r.in.close(); r.halt(); r.hangUp(proc, read) })
 	group.Go(func() { r.in.drain(proc.Stdin(), func(line []byte) { s.b.Trace.line(s.id, toCLI, line) }) })
-	group.Go(func() { r.stderr.read(proc.Stderr(), s.log) })
-	group.Go(func() {
-		if crash = r.pump(proc.Stdout()); crash != nil {
+	readers.Go(func() { r.stderr.read(proc.Stderr(), s.log) })
+	readers.Go(func() {
+		crash = r.pump(proc.Stdout())
+		if crash != nil || !wait(context.Background(), r.ctx.Done(), outputGrace) { // without output it is of no use
 			_ = proc.Kill()
 		}
 	})
+	group.Go(func() { readers.Wait(); close(read) })
 	ierr := r.initialize()
 	if ierr != nil {
 		_ = proc.Kill()
@@ -136,6 +149,22 @@ func (r *Run) play() *Error {
 		return ierr
 	}
 	return r.obituary(exit)
+}
+
+// hangUp closes the outputs of a process that is gone, when they do not end by themselves: something that got away from the guard
+// holds them open. What was in them has been read by then, unless it is the editor that the pump waits for.
+func (r *Run) hangUp(proc Process, read <-chan struct{}) {
+	for !wait(context.Background(), read, outputGrace) {
+		if r.waiting.Load() {
+			continue
+		}
+		for _, out := range []io.Reader{proc.Stdout(), proc.Stderr()} {
+			if c, ok := out.(io.Closer); ok {
+				_ = c.Close()
+			}
+		}
+		return
+	}
 }
 
 // startOptions are what this run of the CLI is started with. Called with mu held.
@@ -154,6 +183,7 @@ func (s *Session) startOptions(r *Run) adapters.Options {
 	if len(o.MCPServers) > 0 {
 		a.MCPConfig, _ = json.Marshal(map[string]json.RawMessage{"mcpServers": o.MCPServers})
 	}
+	r.started = a
 	return a
 }
 
@@ -164,7 +194,11 @@ func (r *Run) initialize() *Error {
 	if r.adapter.Features().Initialize {
 		ctx, cancel := context.WithTimeout(r.ctx, initializeLimit)
 		defer cancel()
-		answer, err := r.call(ctx, adapters.Control{Subtype: "initialize"})
+		c := adapters.Control{Subtype: "initialize"}
+		if r.hooks = r.adapter.Features().Hooks; r.hooks {
+			c.Members = hookRegistration()
+		}
+		answer, err := r.call(ctx, c)
 		switch {
 		case err == nil:
 			s.mu.Lock()
@@ -191,9 +225,34 @@ func (r *Run) initialize() *Error {
 		s.known.Controls = controls
 		s.tell(SessionChanged{Update{Controls: controls}})
 	}
+	r.catchUp()
 	s.next() // before the state is told, which would be idle for a moment
 	s.tellState()
 	return nil
+}
+
+// catchUp tells the CLI what was set while it started: its command line said what was in force before. It repeats the mode of a
+// resumed session, because before 2.1.132 one in plan mode is resumed in another, whatever the flag says. Called with mu held,
+// before the first message.
+func (r *Run) catchUp() {
+	s, was, known := r.s, r.started, r.adapter.Features().Controls
+	tell := func(subtype string, members any) {
+		raw, _ := json.Marshal(members) // strings and numbers
+		r.ask(adapters.Control{Subtype: subtype, Members: raw}, nil)
+	}
+	switch mode := s.options.PermissionMode; {
+	case mode == was.PermissionMode && (!r.resumed || mode == "default"):
+	case known["set_permission_mode"]:
+		tell("set_permission_mode", map[string]string{"mode": mode})
+	default:
+		s.modeIs(was.PermissionMode) // it stays in that one
+	}
+	if s.options.Model != was.Model && known["set_model"] {
+		tell("set_model", map[string]string{"model": s.options.Model})
+	}
+	if s.thinking != nil && *s.thinking != was.MaxThinkingTokens && known["set_max_thinking_tokens"] {
+		tell("set_max_thinking_tokens", map[string]int{"max_thinking_tokens": *s.thinking})
+	}
 }
 
 var (
@@ -234,10 +293,7 @@ func lastLine(text string) string {
 // message starts a new run. Called with mu held.
 func (s *Session) ranOut(r *Run, err *Error) {
 	s.run = nil
-	for id, answer := range r.calls {
-		delete(r.calls, id)
-		close(answer)
-	}
+	clear(r.calls)
 	by := "claude"
 	if s.closed {
 		by = "session_closed"
@@ -252,7 +308,7 @@ func (s *Session) ranOut(r *Run, err *Error) {
 	}
 	if err != nil && !s.closed {
 		if s.startsDifferently(r, err) {
-			s.next()
+			s.startRun() // also without a message: whoever started it wants it up
 			return
 		}
 		s.exited = &State{State: "exited", ExitCode: err.ExitCode, Message: err.Message, Remedy: err.Remedy}
@@ -281,10 +337,15 @@ func (s *Session) ranOut(r *Run, err *Error) {
 // way: without a flag that this version does not know, or with a new conversation where there is none to resume.
 func (s *Session) startsDifferently(r *Run, err *Error) bool {
 	flag := unknownOption.FindStringSubmatch(err.StderrTail)
+	var loses string
+	dispensable := false
+	if flag != nil {
+		loses, dispensable = adapters.WithoutFlag(flag[1])
+	}
 	switch {
-	case flag != nil && !slices.Contains(s.without, flag[1]) && s.turn == nil && flag[1] != "--setting-sources" && flag[1] != "--strict-mcp-config":
+	case dispensable && !slices.Contains(s.without, flag[1]) && s.turn == nil:
 		s.without = append(s.without, flag[1])
-		s.noticeOnce("warning", "flag_dropped", "This Claude Code does not know the flag "+flag[1]+"; it is started without it.", "")
+		s.noticeOnce("warning", "flag_dropped", "This Claude Code does not know the flag "+flag[1]+" and is started without it: "+loses+".", "Update Claude Code.")
 	case r.resumed && strings.Contains(err.StderrTail+err.Message, notFound):
 		s.spoken = false
 		s.claudeIs(uuid.NewString())
@@ -304,20 +365,21 @@ func (r *Run) send(line []byte) { r.in.put(line) }
 // call sends a control request and waits for its answer.
 func (r *Run) call(ctx context.Context, c adapters.Control) (json.RawMessage, error) {
 	s := r.s
+	answer := make(chan adapters.Response, 1)
 	s.mu.Lock()
-	answer, id := r.ask(c)
+	id := r.ask(c, answer)
 	s.mu.Unlock()
 	select {
-	case a, ok := <-answer:
+	case a := <-answer:
 		switch {
-		case !ok:
-			return nil, fail(KindClaudeExited, "Claude Code ended before it answered %s", c.Subtype)
 		case a.Unsupported:
 			return nil, unsupported(c.Subtype)
 		case a.Error != "":
 			return nil, &Error{Kind: KindOther, Message: a.Error}
 		}
 		return a.Body, nil
+	case <-r.done:
+		return nil, fail(KindClaudeExited, "Claude Code ended before it answered %s", c.Subtype)
 	case <-ctx.Done():
 		s.mu.Lock()
 		delete(r.calls, id)
@@ -326,14 +388,14 @@ func (r *Run) call(ctx context.Context, c adapters.Control) (json.RawMessage, er
 	}
 }
 
-// ask sends a control request; the answer comes through the channel, which is closed if the process ends first. Called with mu held.
-func (r *Run) ask(c adapters.Control) (<-chan adapters.Response, string) {
+// ask sends a control request. The answer comes through the channel, which must have room for it, unless the process ends first; nil
+// throws it away. Called with mu held.
+func (r *Run) ask(c adapters.Control, answer chan<- adapters.Response) (id string) {
 	r.lastCall++
-	id := fmt.Sprintf("drawbridge-%d", r.lastCall)
-	answer := make(chan adapters.Response, 1)
+	id = fmt.Sprintf("drawbridge-%d", r.lastCall)
 	r.calls[id] = answer
 	r.send(r.adapter.AppendControl(nil, id, c))
-	return answer, id
+	return id
 }
 
 func unsupported(what string) *Error {
@@ -342,9 +404,10 @@ func unsupported(what string) *Error {
 
 // How long each chance lasts that a CLI gets to end by itself.
 const (
-	interruptGrace = time.Second // for the running turn, after an interrupt
-	inputGrace     = time.Second // after the end of its input
-	termGrace      = time.Second // after SIGTERM
+	interruptGrace = time.Second     // for the running turn, after an interrupt
+	inputGrace     = time.Second     // after the end of its input
+	termGrace      = time.Second     // after SIGTERM
+	outputGrace    = 2 * time.Second // between the end of its output and its own, either way round
 )
 
 // shutdown ends the run in the order that loses least: interrupt the turn, end the input, TERM, KILL.
@@ -354,15 +417,16 @@ func (r *Run) shutdown(ctx context.Context) {
 	r.stopping = true
 	r.halt()
 	proc, t := r.proc, s.turn
-	if proc != nil && r.ready && t != nil {
-		r.interrupt()
+	interrupted := proc != nil && r.ready && t != nil && r.adapter.Features().Controls["interrupt"]
+	if interrupted {
+		r.interrupt(nil)
 	}
 	s.mu.Unlock()
 	if proc == nil {
 		<-r.done
 		return
 	}
-	if t != nil && r.ready {
+	if interrupted {
 		r.waitTurn(ctx, t, interruptGrace)
 	}
 	r.in.close()

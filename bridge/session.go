@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drawbridge/adapters"
+	"drawbridge/bridge/policy"
 
 	"go.uber.org/zap"
 )
@@ -46,12 +47,20 @@ type Session struct {
 	holding   *Turn   // over, but its answer is not out yet
 	held      []Event // what is to be told after it
 
-	prompts   map[string]*prompt // open, by the CLI's request id
-	order     []*prompt          // the same, in the order they were asked
-	refused   map[string]bool    // tool uses that were denied here
-	openTools map[string]bool    // tool uses without a result
-	tasks     map[string]*adapters.Task
-	plan      string // of the last ExitPlanMode: 2.1.329 leaves it out of the question
+	prompts     map[string]*prompt    // open, by the CLI's request id
+	order       []*prompt             // the same, in the order they were asked
+	refused     map[string]bool       // tool uses that were denied here
+	hooked      map[string]hookedTool // tool uses that our hook has seen
+	edited      map[string]string     // what the model is told of an edited tool use
+	root        string                // real path of the project: what its rules are stored under
+	remote      bool                  // the CLI runs on another machine
+	grants      []policy.Source       // what the user has allowed for this session
+	granted     map[string]time.Time  // when, by rule id
+	uses        map[string]ruleUse    // by rule id
+	rulesPartly string                // why our rules do not hold everywhere; empty: they do
+	openTools   map[string]string     // tool uses without a result: the tool
+	tasks       map[string]*adapters.Task
+	plan        string // of the last ExitPlanMode: 2.1.329 leaves it out of the question
 
 	quiet      *time.Timer // fires while a turn runs
 	quietTicks int         // since the last line
@@ -60,7 +69,8 @@ type Session struct {
 
 func newSession(b *Bridge, id string, o SessionOptions) *Session {
 	s := &Session{b: b, id: id, claude: id, opened: time.Now(), options: o, log: b.Log.With(zap.String("session", id)),
-		prompts: map[string]*prompt{}, refused: map[string]bool{}, openTools: map[string]bool{}, tasks: map[string]*adapters.Task{},
+		prompts: map[string]*prompt{}, refused: map[string]bool{}, openTools: map[string]string{}, hooked: map[string]hookedTool{}, edited: map[string]string{},
+		root: realPath(o.CWD), granted: map[string]time.Time{}, uses: map[string]ruleUse{}, tasks: map[string]*adapters.Task{},
 		noticed: map[string]bool{}, state: State{State: "idle"}}
 	claude := b.Claude()
 	s.known = Update{ClaudeCode: &claude, ClaudeSessionID: &id, PermissionMode: &o.PermissionMode, CWD: &o.CWD,
@@ -99,6 +109,7 @@ func (s *Session) greet() {
 	for _, n := range s.b.Notices {
 		s.tell(n)
 	}
+	s.rules() // and what is wrong with the settings file
 }
 
 // Snapshot is all that is known of the session now.
@@ -157,9 +168,13 @@ func (s *Session) notice(level, kind, message, remedy string) {
 	s.tell(Notice{Level: level, Kind: kind, Message: message, Remedy: remedy})
 }
 
+// mostNotices bounds what noticeOnce remembers and so what it tells: a CLI that talks nonsense does not fill the memory, nor the
+// editor.
+const mostNotices = 100
+
 // noticeOnce does so once in the life of the session.
 func (s *Session) noticeOnce(level, kind, message, remedy string) {
-	if !s.noticed[kind+message] {
+	if !s.noticed[kind+message] && len(s.noticed) < mostNotices {
 		s.noticed[kind+message] = true
 		s.notice(level, kind, message, remedy)
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"drawbridge/adapters"
 	"drawbridge/adapters/scripted"
@@ -54,7 +55,14 @@ func playWith(t *testing.T, script string, o SessionOptions, f func(*stage)) {
 // say sends a message and waits for its answer, as a front does.
 func (g *stage) say(text string) TurnResult {
 	g.t.Helper()
-	return <-g.send(context.Background(), text)
+	select {
+	case r := <-g.send(context.Background(), text):
+		return r
+	case <-time.After(time.Hour): // of the bubble's time
+		g.t.Errorf("no answer to %q:\n%s", text, g.editor.told())
+		nothing := ""
+		return TurnResult{Result: &nothing}
+	}
 }
 
 // send sends a message; the answer comes through the channel.
@@ -254,6 +262,8 @@ func (c *logClient) Event(s *Session, e Event) error {
 		if e.Input != nil && e.Outcome == "allowed" {
 			c.log("input %s", e.Input)
 		}
+	case ToolDecided:
+		c.log("decided %s by %s %s", e.Decision, e.By, e.Rule)
 	case Notice:
 		c.log("notice %s %s", e.Level, e.Kind)
 	}

@@ -183,6 +183,8 @@ func (s *Session) ended(r *adapters.Result) {
 	res := s.resultOf(t, r)
 	if t.origin == fromUser && !s.answers(t, r) {
 		// A turn of the CLI's own began before it read our message: that one has ended, ours begins now.
+		s.withdrawTurn(promptEnd(t))
+		clear(s.openTools)
 		s.usage(r)
 		s.tell(TurnCompleted{TurnID: t.id, Origin: fromBackground, Status: res.Status, StopReason: res.StopReason})
 		t.id, t.messageID, t.echoed = uuid.NewString(), "", false
@@ -224,6 +226,11 @@ func (s *Session) finish(t *Turn, r *adapters.Result, res TurnResult) {
 	s.retry = nil
 	s.compacting = false
 	clear(s.openTools)
+	if len(s.tasks) == 0 { // or a background agent is still at it
+		clear(s.hooked)
+		clear(s.edited)
+		clear(s.refused)
+	}
 	s.stopQuiet()
 	s.tellState()
 	res.SessionID, res.UserMessageID, res.TurnID, res.MessageID = s.id, t.message, t.id, t.messageID
@@ -237,9 +244,9 @@ func (s *Session) finish(t *Turn, r *adapters.Result, res TurnResult) {
 	s.holding = t
 }
 
-// promptEnd says who ended the prompts that a turn leaves open.
+// promptEnd says who ended the prompts that a turn leaves open; t is nil between turns.
 func promptEnd(t *Turn) string {
-	if t.interrupted {
+	if t != nil && t.interrupted {
 		return "interrupt"
 	}
 	return "claude"

@@ -37,6 +37,12 @@ func (s *Server) Event(session *bridge.Session, e bridge.Event) error {
 		v.toolUse(e.MessageID, e.Block, &e.ToolUse, e.Parent)
 	case bridge.PromptResolved:
 		v.tell(promptResolved, PromptResolvedParams{v.id, e.PromptID, e.ToolUseID, e.Outcome, e.By, e.Rule, e.Message, e.Input})
+	case bridge.ToolDecided:
+		decision := "deny"
+		if e.Decision == "allowed" || e.Decision == "answered" {
+			decision = "allow"
+		}
+		v.decide(e.ToolUseID, &Permission{Decision: decision, By: e.By, Rule: e.Rule})
 	case bridge.Notice:
 		v.notice(e)
 	}

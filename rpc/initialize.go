@@ -75,6 +75,7 @@ func (s *Server) adapt(p *greetingParams) {
 	o := &p.options
 	o.Streaming, o.CanAsk, o.CanAnswer = p.client.Streaming, p.client.canAsk(), p.client.Questions
 	o.PermissionTimeout = time.Duration(o.PermissionTimeoutS * float64(time.Second))
+	o.MinAnswer = time.Duration(o.MinAnswerMS * float64(time.Millisecond))
 }
 
 // readInitialize tells the forms apart by one field: params with protocol_version are ours, all others are LSP's. ACP's have a
@@ -89,6 +90,7 @@ func (s *Server) readInitialize(c *call) (p greetingParams, err error) {
 	}
 	p.options.SessionOptions, p.options.Prewarm = cloneOptions(s.options.Session), s.options.Prewarm
 	p.options.PermissionTimeoutS = s.options.Session.PermissionTimeout.Seconds()
+	p.options.MinAnswerMS = float64(s.options.Session.MinAnswer.Milliseconds())
 	switch {
 	case form.Ours != nil:
 		err = readOurs(c, &p)
@@ -233,7 +235,7 @@ func (s *Server) answerInitialize(session *bridge.Session) any {
 		ServerInfo:      Peer{Name: "drawbridge", Version: s.options.Bridge.Version},
 		SessionID:       session.ID(),
 		Capabilities: ServerCapability{Capabilities: s.client.Capabilities, Tools: list(known.Tools), MCPServers: len(known.MCPServers),
-			Modes: list(known.Modes), Controls: list(known.Controls)},
+			Modes: list(known.Modes), Controls: list(known.Controls), MaxPayloadBytes: s.maxPayload()},
 		ClaudeCode: s.bridge.Claude(),
 	}
 	if !s.client.lsp {
@@ -243,6 +245,14 @@ func (s *Server) answerInitialize(session *bridge.Session) any {
 		"serverInfo":   result.ServerInfo,
 		"capabilities": map[string]any{"experimental": map[string]any{"drawbridge": result}},
 	}
+}
+
+// maxPayload is the limit of a message, in bytes, as the user has set it.
+func (s *Server) maxPayload() int64 {
+	if limit := s.options.Bridge.MaxPayloadBytes; limit > 0 {
+		return limit
+	}
+	return bridge.DefaultMaxPayload
 }
 
 // list is l, never null on the wire.

@@ -80,13 +80,20 @@ type ToolResultParams struct {
 	IsError         bool            `json:"is_error"`
 	Permission      *Permission     `json:"permission,omitempty"`
 	Structured      json.RawMessage `json:"structured,omitempty"` // the CLI's own record
+	Truncated       *Truncated      `json:"truncated,omitempty"`  // content or structured was cut
 	ParentToolUseID string          `json:"parent_tool_use_id,omitempty"`
+}
+
+// Truncated says that long strings were cut, and marked "[truncated: original_size=N bytes]".
+type Truncated struct {
+	OriginalBytes int `json:"original_bytes"` // of content and structured together, as Claude Code sent them
 }
 
 // Permission says who let a tool run or not, when nobody was asked.
 type Permission struct {
 	Decision string `json:"decision"` // allow, deny
 	By       string `json:"by"`       // as in prompt_resolved
+	Rule     string `json:"rule,omitempty"`
 }
 
 // PromptResolvedParams are the params of prompt_resolved.

@@ -22,6 +22,7 @@ type SessionOptions struct {
 	bridge.SessionOptions
 	Prewarm            bool    `json:"prewarm"`              // start the CLI of the default session at once
 	PermissionTimeoutS float64 `json:"permission_timeout_s"` // 0: a prompt waits for ever
+	MinAnswerMS        float64 `json:"min_answer_ms"`        // an allow that comes sooner is asked anew
 }
 
 // InitializeParams are the params of initialize in our own form. The LSP form is protocol.InitializeParams.
@@ -56,6 +57,8 @@ type ServerCapability struct {
 	MCPServers int      `json:"mcp_servers"` // how many, likewise
 	Modes      []string `json:"modes"`
 	Controls   []string `json:"controls"`
+	// MaxPayloadBytes is how long a message of Claude Code may be before its strings are cut.
+	MaxPayloadBytes int64 `json:"max_payload_bytes"`
 }
 
 // Nothing is the empty object.
@@ -165,4 +168,15 @@ type SessionState struct {
 	Queue   []bridge.QueuedItem `json:"queue"`
 	Prompts []any               `json:"prompts"` // PermissionParams and QuestionParams
 	Tasks   []TaskUpdateParams  `json:"tasks"`
+}
+
+// RulesResult is the answer to permission_rules: the rules in force, those of the user's file first, grants last.
+type RulesResult struct {
+	Rules []bridge.RuleInfo `json:"rules"`
+}
+
+// RevokeParams are the params of permission_revoke.
+type RevokeParams struct {
+	SessionParams
+	RuleID string `json:"rule_id"`
 }

@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"drawbridge/adapters"
@@ -28,14 +32,27 @@ type PermissionParams struct {
 	Command         string          `json:"command,omitempty"` // of a shell tool
 	Display         string          `json:"display"`
 	Description     string          `json:"description,omitempty"` // the model's claim
+	Parts           []policy.Part   `json:"parts,omitempty"`       // of a command, each with its verdict: allow, ask
+	Flags           []string        `json:"flags"`                 // what to look at twice
+	RiskLevel       string          `json:"risk_level,omitempty"`  // low, medium, high: advice, no decision depends on it
 	Editable        []string        `json:"editable"`              // members of input that updated_input may exchange
 	Reason          bridge.Reason   `json:"reason"`
 	Scopes          []string        `json:"scopes"`
+	Rules           []string        `json:"rules,omitempty"`    // what a scope beyond once allows, as proposed
+	SavedTo         *SavedTo        `json:"saved_to,omitempty"` // where the scopes project and user are saved
+	Diff            *bridge.Diff    `json:"diff,omitempty"`     // for a client with diffs
+	Base            *bridge.Base    `json:"base,omitempty"`     // the file that the diff was made from
 	Modes           []string        `json:"modes"`
 	Plan            string          `json:"plan,omitempty"` // ExitPlanMode
 	BlockedPath     string          `json:"blocked_path,omitempty"`
 	ParentToolUseID string          `json:"parent_tool_use_id,omitempty"`
 	Again           string          `json:"again,omitempty"`
+}
+
+// SavedTo names the files that rules are saved in, as a person would.
+type SavedTo struct {
+	Project string `json:"project"`
+	User    string `json:"user"`
 }
 
 // QuestionParams are the params of ask_user_question.
@@ -48,22 +65,35 @@ type QuestionParams struct {
 }
 
 // promptParams are the params of a prompt, whichever it is.
-func promptParams(session string, p *bridge.Prompt) any {
+func (s *Server) promptParams(session string, p *bridge.Prompt) any {
 	if p.Questions != nil {
 		return QuestionParams{session, p.ID, p.ToolUseID, p.Parent, p.Questions}
 	}
-	display := p.View.Command
-	if display == "" {
-		display = p.View.Title
-	}
 	reason := p.Reason
 	reason.Text = policy.Visible(reason.Text)
-	return PermissionParams{
+	params := PermissionParams{
 		SessionID: session, PromptID: p.ID, ToolUseID: p.ToolUseID, Tool: p.Tool, Kind: p.View.Kind, Title: policy.Visible(p.View.Title),
-		Input: object(p.Input), Command: p.View.Command, Display: policy.Visible(display), Description: policy.Visible(p.Description),
+		Input: object(p.Input), Command: p.View.Command, Display: p.Display, Description: policy.Visible(p.Description),
 		Editable: list(p.Editable), Reason: reason, Scopes: list(p.Scopes), Modes: list(p.Modes), Plan: p.Plan,
 		BlockedPath: p.BlockedPath, ParentToolUseID: p.Parent, Again: p.Again,
+		Parts: p.Parts, Flags: list(p.Flags), RiskLevel: p.Risk, Rules: p.Rules,
 	}
+	if s.client.Diffs {
+		params.Diff, params.Base = p.Diff, p.Base
+	}
+	if file := s.bridge.SettingsFile; file != "" && slices.Contains(p.Scopes, "user") {
+		params.SavedTo = &SavedTo{Project: tilde(file), User: tilde(file)}
+	}
+	return params
+}
+
+// tilde writes a path below the user's home as people do.
+func tilde(path string) string {
+	home, err := os.UserHomeDir()
+	if rel, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && err == nil {
+		return filepath.Join("~", rel)
+	}
+	return path
 }
 
 // Permission implements bridge.Client. It is called by a goroutine of the prompt's own, never by the reader, which has to bring the
@@ -95,7 +125,7 @@ func (s *Server) Question(ctx context.Context, session *bridge.Session, p *bridg
 // prompt asks the editor and reads its answer, which must be an object: whatever else it is, it is no yes.
 func (s *Server) prompt(ctx context.Context, session *bridge.Session, method string, p *bridge.Prompt, answer any) error {
 	var raw jsonrpc2.RawMessage
-	id, err := s.ask(ctx, method, promptParams(session.ID(), p), &raw)
+	id, err := s.ask(ctx, method, s.promptParams(session.ID(), p), &raw)
 	s.prompts.add(id, session.ID())
 	switch {
 	case err != nil:

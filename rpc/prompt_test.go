@@ -28,7 +28,10 @@ func TestAPermissionRequestTellsWhatWillRun(t *testing.T) {
 		!strings.Contains(string(p.Input), `"command":"echo hi"`) {
 		t.Errorf("got %s", asked.frame)
 	}
-	for _, absent := range []string{"parts", "flags", "risk_level", "rules", "saved_to", "diff"} {
+	if len(p.Parts) != 1 || p.Parts[0].Display != "echo hi" || p.RiskLevel != "low" || p.Reason.Text == "" {
+		t.Errorf("got %s", asked.frame)
+	}
+	for _, absent := range []string{"rules", "saved_to", "diff"} { // nothing to save for a command that does nothing
 		if strings.Contains(asked.frame, `"`+absent+`":`) {
 			t.Errorf("%s is told: %s", absent, asked.frame)
 		}
@@ -208,8 +211,9 @@ func TestQuestionsAreAnsweredOrDeclined(t *testing.T) {
 }
 
 func TestATitleIsShownWithoutHiddenCharacters(t *testing.T) {
-	p := promptParams("s", &bridge.Prompt{ID: "p", Permission: &adapters.Permission{Tool: "Bash", Input: json.RawMessage(`{"command":"a\u202eb"}`)},
-		View: adapters.ToolView{Title: "a\u202eb", Command: "a\u202eb"}, Reason: bridge.Reason{Text: "\u202e"}}).(PermissionParams)
+	s := newServer(Options{Bridge: bridge.Options{CLI: connect(t, "").cli}})
+	p := s.promptParams("s", &bridge.Prompt{ID: "p", Permission: &adapters.Permission{Tool: "Bash", Input: json.RawMessage(`{"command":"a\u202eb"}`)},
+		Display: "a‹U+202E›b", View: adapters.ToolView{Title: "a\u202eb", Command: "a\u202eb"}, Reason: bridge.Reason{Text: "\u202e"}}).(PermissionParams)
 	if p.Title != "a‹U+202E›b" || p.Display != "a‹U+202E›b" || p.Reason.Text != "‹U+202E›" || p.Command != "a\u202eb" ||
 		string(p.Input) != `{"command":"a\u202eb"}` {
 		t.Errorf("got %+v", p)

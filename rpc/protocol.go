@@ -46,7 +46,7 @@ var methods = map[string]method{
 
 	// sessions
 	"session_new":   {(*Server).sessionNew, async, bridge.SessionOptions{}, SessionState{}},
-	"session_get":   {inSession(sessionGet), 0, SessionParams{}, SessionState{}},
+	"session_get":   {(*Server).sessionGet, 0, SessionParams{}, SessionState{}},
 	"session_close": {(*Server).sessionClose, async, SessionParams{}, Nothing{}},
 
 	// settings of a session
@@ -60,6 +60,10 @@ var methods = map[string]method{
 	"mcp_toggle":       {inSession(mcpToggle), async, MCPToggleParams{}, Nothing{}},
 	"mcp_set_servers":  {inSession(mcpSetServers), async, MCPSetServersParams{}, json.RawMessage{}},
 	"mcp_authenticate": {inSession(mcpAuthenticate), async, MCPServerParams{}, MCPAuthenticateResult{}},
+
+	// permission
+	"permission_rules":  {inSession(permissionRules), async, SessionParams{}, RulesResult{}},
+	"permission_revoke": {inSession(permissionRevoke), async, RevokeParams{}, Nothing{}},
 
 	// knowledge
 	"context_usage": {inSession(contextUsage), async, SessionParams{}, json.RawMessage{}},

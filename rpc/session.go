@@ -63,11 +63,14 @@ func (s *Server) sessionNew(c *call) (any, error) {
 	}
 	c.async()
 	c.afterResponse(session.Start)
-	return sessionState(session), nil
+	return s.sessionState(session), nil
 }
 
-func sessionGet(_ context.Context, s *bridge.Session, _ SessionParams) (any, error) {
-	return sessionState(s), nil
+// sessionGet is session_get.
+func (s *Server) sessionGet(c *call) (any, error) {
+	return inSession(func(_ context.Context, session *bridge.Session, _ SessionParams) (any, error) {
+		return s.sessionState(session), nil
+	})(s, c)
 }
 
 // sessionClose is session_close.
@@ -124,16 +127,24 @@ func contextUsage(ctx context.Context, s *bridge.Session, _ SessionParams) (any,
 
 func (s *Server) health(*call) (any, error) { return s.bridge.Health(), nil }
 
+func permissionRules(_ context.Context, s *bridge.Session, _ SessionParams) (any, error) {
+	return RulesResult{s.Rules()}, nil
+}
+
+func permissionRevoke(_ context.Context, s *bridge.Session, p RevokeParams) (any, error) {
+	return Nothing{}, s.Revoke(p.RuleID)
+}
+
 // some turns a typed pair into a handler's.
 func some[T any](v T, err error) (any, error) { return v, err }
 
 // sessionState is what session_get tells.
-func sessionState(s *bridge.Session) SessionState {
-	snap := s.Snapshot()
+func (s *Server) sessionState(session *bridge.Session) SessionState {
+	snap := session.Snapshot()
 	state := SessionState{SessionID: snap.SessionID, Update: snap.Update, State: snap.State, Queue: list(snap.Queue),
 		Prompts: []any{}, Tasks: []TaskUpdateParams{}}
 	for _, p := range snap.Prompts {
-		state.Prompts = append(state.Prompts, promptParams(snap.SessionID, p))
+		state.Prompts = append(state.Prompts, s.promptParams(snap.SessionID, p))
 	}
 	for i := range snap.Tasks {
 		state.Tasks = append(state.Tasks, taskParams("", &snap.Tasks[i]))

@@ -18,11 +18,11 @@ type view struct {
 	tokens   tokens
 	todos    adapters.TodoList
 	progress progress
-	settings turnstile       // of set_ requests; the reader's own
-	claude   string          // Claude's id of the conversation
-	told     string          // the state the editor knows
-	outputs  int             // of slash commands so far: the CLI gives them no message id
-	refused  map[string]bool // tool uses that the CLI denied by itself
+	settings turnstile              // of set_ requests; the reader's own
+	claude   string                 // Claude's id of the conversation
+	told     string                 // the state the editor knows
+	outputs  int                    // of slash commands so far: the CLI gives them no message id
+	decided  map[string]*Permission // tool uses about which nobody was asked, until their results
 }
 
 // view finds or makes the view of a session.
@@ -120,6 +120,9 @@ func (v *view) raw(m *adapters.Message) error {
 	if !json.Valid(line) {
 		line = appendString(nil, string(line))
 	}
+	if long := []json.RawMessage{line}; adapters.Limit(v.s.bridge.MaxPayload(), long) {
+		line = long[0]
+	}
 	prefix := append(appendString([]byte(`{"session_id":`), v.id), `,"event":`...)
 	_, err := v.s.stream.AppendNotification(claudeEvent, prefix, wholePairs(line), closeParams)
 	return err
@@ -183,9 +186,14 @@ func (v *view) toolUse(message string, block int, t *adapters.ToolUse, parent st
 func (v *view) toolResult(m *adapters.Message, r *adapters.ToolResult) {
 	p := ToolResultParams{SessionID: v.id, ToolUseID: r.ToolUseID, Outcome: outcome(r), Content: r.Content, IsError: r.IsError,
 		Structured: r.Structured, ParentToolUseID: m.Parent}
-	if v.refused[r.ToolUseID] {
-		delete(v.refused, r.ToolUseID)
-		p.Outcome, p.Permission = "denied", &Permission{Decision: "deny", By: "claude"}
+	if r.Original > 0 {
+		p.Truncated = &Truncated{r.Original}
+	}
+	if p.Permission = v.decided[r.ToolUseID]; p.Permission != nil {
+		delete(v.decided, r.ToolUseID)
+		if p.Permission.Decision == "deny" {
+			p.Outcome = "denied"
+		}
 	}
 	v.tell(toolResult, p)
 }
@@ -236,10 +244,7 @@ func (v *view) line(m *adapters.Message) {
 			v.tell(toolProgress, ToolProgressParams{v.id, m.Progress.ToolUseID, m.Progress.ElapsedMS, m.Parent})
 		}
 	case adapters.ToolDenied:
-		if v.refused == nil {
-			v.refused = map[string]bool{}
-		}
-		v.refused[m.Denial.ToolUseID] = true
+		v.decide(m.Denial.ToolUseID, &Permission{Decision: "deny", By: "claude"})
 	case adapters.Notice:
 		v.notice(bridge.Notice{Level: m.Level, Kind: "claude", Message: m.Text.String()})
 	case adapters.Log:
@@ -261,4 +266,12 @@ func object(raw json.RawMessage) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	return raw
+}
+
+// decide keeps who decided about a tool use for its result.
+func (v *view) decide(toolUseID string, p *Permission) {
+	if v.decided == nil {
+		v.decided = map[string]*Permission{}
+	}
+	v.decided[toolUseID] = p
 }

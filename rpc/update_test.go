@@ -140,7 +140,7 @@ func TestOutcomesOfToolUses(t *testing.T) {
 		want := p.ToolUseID
 		if want == "by-claude" {
 			want = "denied"
-			if p.Permission == nil || *p.Permission != (Permission{"deny", "claude"}) {
+			if p.Permission == nil || *p.Permission != (Permission{Decision: "deny", By: "claude"}) {
 				t.Errorf("got %s", m.frame)
 			}
 		}

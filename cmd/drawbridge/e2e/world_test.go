@@ -133,7 +133,7 @@ func enter(t *testing.T, version string, setups ...setup) *world {
 // outside makes a world without a bridge.
 func outside(t *testing.T, version string) *world {
 	t.Helper()
-	api, err := fakeapi.Start()
+	api, err := fakeapi.Start(fakeapi.WithBodies())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,458 @@
+package bridge
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"drawbridge/adapters"
+)
+
+func version(t *testing.T, s string) adapters.Version {
+	t.Helper()
+	v, ok := adapters.ParseVersion(s)
+	if !ok {
+		t.Fatalf("no version: %s", s)
+	}
+	return v
+}
+
+func fileInput(t *testing.T, members map[string]any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func realTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// measured are calls and what the real CLIs were seen to leave in the file; "!" means that the tool fails, or that what it does can
+// not be shown. Where the versions differ, the results are those of 2.1.17, 2.1.112 and 2.1.329.
+var measured = []struct {
+	name   string
+	before string // "-": there is no file
+	tool   string
+	old    string // or the cell of NotebookEdit
+	new    string
+	all    bool
+	after  []string
+}{
+	{"LF stays", "a\nb\nc\n", "Edit", "b", "B", false, []string{"a\nB\nc\n"}},
+	{"CRLF stays", "a\r\nb\r\nc\r\n", "Edit", "a\nb", "A\nX\nB", false, []string{"A\r\nX\r\nB\r\nc\r\n"}},
+	{"CRLF in old_string is not found", "a\r\nb\r\n", "Edit", "a\r\nb", "x", false, []string{"!"}},
+	{"CRLF can be put into a file with LF", "a\nb\n", "Edit", "a", "A\r\nB", false, []string{"A\r\nB\nb\n"}},
+	{"mixed line ends become those of the most", "a\nb\nc\nd\r\n", "Edit", "b", "B", false, []string{"a\nB\nc\nd\n"}},
+	{"mixed line ends, mostly CRLF", "a\r\nb\r\nc\n", "Edit", "b", "B", false, []string{"a\r\nB\r\nc\r\n"}},
+	{"as many of each: LF", "a\r\nb\n", "Edit", "b", "B", false, []string{"a\nB\n"}},
+	{"a lone CR is no line end", "a\rb\r", "Edit", "b", "B", false, []string{"a\rB\r"}},
+	{"CR CR LF", "a\r\r\nb\r\n", "Edit", "b", "d", false, []string{"a\r\r\nd\r\n", "a\r\nd\r\n"}},
+	{"line ends beyond the sample", strings.Repeat("x", 4100) + "\r\nZ", "Edit", "Z", "d", false, []string{strings.Repeat("x", 4100) + "\nd"}},
+	{"the sample is bytes, then UTF-16 units", strings.Repeat("é", 3000) + "\r\nx", "Edit", "x", "y", false,
+		[]string{strings.Repeat("é", 3000) + "\ny", strings.Repeat("é", 3000) + "\r\ny"}},
+	{"CR at the very end of the sample", strings.Repeat("a", 4095) + "\r\nx", "Edit", "x", "y", false, []string{strings.Repeat("a", 4095) + "\ny"}},
+	{"no final newline", "a\nb", "Edit", "b", "B", false, []string{"a\nB"}},
+	{"a deleted line goes with its end", "a\nb\nc\n", "Edit", "b", "", false, []string{"a\nc\n"}},
+	{"the last line has no end to go", "a\nb", "Edit", "b", "", false, []string{"a\n"}},
+	{"all lines go with their ends", "b\nb\nc b\n", "Edit", "b", "", true, []string{"c "}},
+	{"the end is asked for", "a\nb\n", "Edit", "b\n", "", false, []string{"a\n"}},
+	{"everything", "abc", "Edit", "abc", "", false, []string{""}},
+	{"not found", "a\n", "Edit", "zzz", "B", false, []string{"!"}},
+	{"several", "b\nb\n", "Edit", "b", "B", false, []string{"!"}},
+	{"several, all", "b\nb\n", "Edit", "b", "B", true, []string{"B\nB\n"}},
+	{"all, overlapping", "aaa\n", "Edit", "aa", "b", true, []string{"ba\n"}},
+	{"the same", "a\n", "Edit", "a", "a", false, []string{"!"}},
+	{"a dollar has no meaning", "a b\n", "Edit", "b", "$& $1 $$ $`", false, []string{"a $& $1 $$ $`\n"}},
+	{"a new file", "-", "Edit", "", "hello\n", false, []string{"hello\n"}},
+	{"an empty file counts as new", "", "Edit", "", "hello", false, []string{"hello"}},
+	{"so does a blank one", "  \n\n", "Edit", "", "hello", false, []string{"hello"}},
+	{"one with text does not", "a\n", "Edit", "", "hello", false, []string{"!"}},
+	{"no file", "-", "Edit", "a", "b", false, []string{"!"}},
+	{"typographic quotes", "say “hello” it’s\n", "Edit", `say "hello" it's`, `say "bye" it's`, false,
+		[]string{"say \"bye\" it's\n", "say “bye” it’s\n"}},
+	{"quotes open and close", "“a”\n", "Edit", `"a"`, `x "b" ("c") -"d" —"e" k"l`, false,
+		[]string{"x \"b\" (\"c\") -\"d\" —\"e\" k\"l\n", "x “b” (“c”) -”d” —“e” k”l\n"}},
+	{"only the kind of quote that is there", "“a”\n", "Edit", `"a"`, `"b" it's`, false, []string{"\"b\" it's\n", "“b” it's\n"}},
+	{"a quote behind another closes", "“a’\n", "Edit", `"a'`, `"'b'"`, false, []string{"\"'b'\"\n", "“’b’”\n"}},
+	{"quotes as they are", "a “b” a \"b\"\n", "Edit", `"b"`, `"c"`, false, []string{"a “b” a \"c\"\n"}},
+	{"the first kind of quotes, everywhere", "a “b” a \"b” \n", "Edit", `"b"`, `"c"`, true, []string{"a \"c\" a \"b” \n", "a “c” a \"b” \n"}},
+	{"other quotes are other letters", "„a“\n", "Edit", `"a"`, "b", false, []string{"!"}},
+	{"an escape for a letter", "a \\u00e9 b\n", "Edit", "é b", "x", false, []string{"!"}},
+	{"a blank is not a no-break space", "a\u00a0b\n", "Edit", "a b", "x", false, []string{"!"}},
+	{"the byte order mark stays", "\ufeffa\nb\n", "Edit", "a", "A", false, []string{"\ufeffA\nb\n"}},
+	{"the byte order mark cannot be seen", "\ufeffa\n", "Edit", "\ufeffa", "x", false, []string{"x\n", "x\n", "!"}},
+	{"a file of a byte order mark", "\ufeff", "Edit", "", "y", false, []string{"y", "y", "\ufeffy"}},
+	{"UTF-16", utf16le("\ufeffa\nbé\n"), "Edit", "b", "Bü", false, []string{"\ufeffa\nBüé\n"}},
+	{"UTF-16 with CRLF", utf16le("\ufeffa\r\nbé\r\n"), "Edit", "b", "B", false, []string{"\ufeffa\nBé\n", "\ufeffa\r\nBé\r\n"}},
+	{"Latin-1", "a\nb\xe9\nc\n", "Edit", "c", "C", false, []string{"!"}},
+	{"NUL", "a\nb\x00\n", "Edit", "b", "C", false, []string{"!"}},
+	{"half a pair", "\xff\xfea\x00\x00\xd8b\x00", "Edit", "a", "C", false, []string{"!"}},
+
+	{"write", "-", "Write", "", "q  ", false, []string{"q  "}},
+	{"write over LF", "a\nb\n", "Write", "", "x\r\ny\n", false, []string{"x\r\ny\n"}},
+	{"write over CRLF", "a\r\nb\r\n", "Write", "", "x\ny\n", false, []string{"x\r\ny\r\n", "x\ny\n"}},
+	{"write CRLF over CRLF", "a\r\nb\r\n", "Write", "", "x\r\ny\r\n", false, []string{"x\r\r\ny\r\r\n", "x\r\ny\r\n"}},
+	{"write over a byte order mark", "\ufeffa\n", "Write", "", "x\n", false, []string{"x\n", "x\n", "\ufeffx\n"}},
+	{"write nothing over a byte order mark", "\ufeffa\n", "Write", "", "", false, []string{""}},
+	{"write two byte order marks", "\ufeffa\n", "Write", "", "\ufeffx", false, []string{"\ufeffx"}},
+	{"write over UTF-16", utf16le("\ufeffa\n"), "Write", "", "ü\n", false, []string{"ü\n", "ü\n", "\ufeffü\n"}},
+	{"write over Latin-1", "\xe9\n", "Write", "", "x", false, []string{"!"}},
+	{"write 漢 into an empty file", "", "Write", "", "漢", false, []string{"!", "漢"}},
+
+	{"a cell", `{"cells":[{"id":"a","cell_type":"code","source":"z","outputs":[{"x":1}],"execution_count":7}],"metadata":{}}` + "\n", "NotebookEdit", "a", "q\r\n", false,
+		[]string{notebookA, notebookA, notebookA + "\n"}},
+	{"a cell without outputs", `{"metadata":{},"cells":[{"source":["z"],"cell_type":"code"}]}`, "NotebookEdit", "cell-0", "q", false,
+		[]string{"{\n \"metadata\": {},\n \"cells\": [\n  {\n   \"source\": \"q\",\n   \"cell_type\": \"code\",\n   \"execution_count\": null,\n   \"outputs\": []\n  }\n ]\n}"}},
+	{"JavaScript's numbers, keys and escapes",
+		`{"cells":[{"id":"a","cell_type":"raw","source":"z"}],"metadata":{"n":[1.50,1E5,1e21,123456789012345678901234,0.000001,0.0000001,1e400,-0,5e-324],"b":1,"02":1,"4294967295":1,"10":1,"2":1,"b":2,"é":"\u00e9\u2028\/\u007f\u0001\b\"\\u2028"}}`,
+		"NotebookEdit", "a", "z", false, []string{"{\n \"cells\": [\n  {\n   \"id\": \"a\",\n   \"cell_type\": \"raw\",\n   \"source\": \"z\"\n  }\n ],\n \"metadata\": {\n" +
+			"  \"2\": 1,\n  \"10\": 1,\n  \"n\": [\n   1.5,\n   100000,\n   1e+21,\n   1.2345678901234569e+23,\n   0.000001,\n   1e-7,\n   null,\n   0,\n   5e-324\n  ],\n" +
+			"  \"b\": 2,\n  \"02\": 1,\n  \"4294967295\": 1,\n  \"é\": \"é\u2028/\u007f\\u0001\\b\\\"\\\\u2028\"\n }\n}"}},
+	{"no such cell", `{"cells":[],"metadata":{}}`, "NotebookEdit", "cell-0", "q", false, []string{"!"}},
+	{"no metadata", `{"cells":[{"source":"","cell_type":"raw"}]}`, "NotebookEdit", "cell-0", "q", false,
+		[]string{"!", "!", "{\n \"cells\": [\n  {\n   \"source\": \"q\",\n   \"cell_type\": \"raw\"\n  }\n ]\n}"}},
+	{"a notebook with a byte order mark", "\ufeff" + `{"cells":[{"source":"","cell_type":"raw"}],"metadata":{}}`, "NotebookEdit", "cell-0", "q", false, []string{"!"}},
+	{"half a pair in a notebook", `{"cells":[{"source":"\ud800","cell_type":"raw"}],"metadata":{}}`, "NotebookEdit", "cell-0", "q", false, []string{"!"}},
+	{"no JSON", `{"cells":[`, "NotebookEdit", "cell-0", "q", false, []string{"!"}},
+}
+
+const notebookA = "{\n \"cells\": [\n  {\n   \"id\": \"a\",\n   \"cell_type\": \"code\",\n   \"source\": \"q\\r\\n\",\n   \"outputs\": [],\n   \"execution_count\": null\n  }\n ],\n \"metadata\": {}\n}"
+
+func TestTheDiffIsWhatWasMeasured(t *testing.T) {
+	dir := realTempDir(t)
+	for i, m := range measured {
+		for n, v := range []string{"2.1.17", "2.1.112", "2.1.329"} {
+			want := m.after[min(n, len(m.after)-1)]
+			path := filepath.Join(dir, fmt.Sprintf("%d-%d.ipynb", i, n))
+			if m.before != "-" {
+				if err := os.WriteFile(path, []byte(m.before), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			input := map[string]any{"file_path": path, "old_string": m.old, "new_string": m.new, "replace_all": m.all}
+			switch m.tool {
+			case "Write":
+				input = map[string]any{"file_path": path, "content": m.new}
+			case "NotebookEdit":
+				input = map[string]any{"notebook_path": path, "cell_id": m.old, "new_source": m.new}
+			}
+			d, base, err := proposeDiffFor(version(t, v), m.tool, fileInput(t, input), dir)
+			switch {
+			case base == nil:
+				t.Errorf("%s (%s): there is no base: %v", m.name, v, err)
+			case want == "!" && err == nil:
+				t.Errorf("%s (%s): the tool fails, but there is a diff: %q", m.name, v, *d.NewText)
+			case want == "!":
+			case err != nil:
+				t.Errorf("%s (%s): %v", m.name, v, err)
+			case *d.NewText != want:
+				t.Errorf("%s (%s): %q, want %q", m.name, v, *d.NewText, want)
+			}
+		}
+	}
+}
+
+func TestTheDiffSaysWhatCannotBeSeenInTheTexts(t *testing.T) {
+	dir := realTempDir(t)
+	path := filepath.Join(dir, "f.txt")
+	propose := func(before, after string) *Diff {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, _, err := proposeDiffFor(version(t, "2.1.329"), "Write", fileInput(t, map[string]any{"file_path": "f.txt", "content": after}), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := propose("a\r\n b\r\nc\r\nx\r\n", "a\nb\nC\n x  ")
+	raw, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"path":` + string(marshal(path)) + `,"old_text":"a\r\n b\r\nc\r\nx\r\n","new_text":"a\nb\nC\n x  ","exists":true,"encoding":"utf-8",` +
+		`"eol":["crlf","lf"],"final_newline":[true,false],"whitespace_only_lines":2}`
+	if string(raw) != want {
+		t.Errorf("%s\nwant\n%s", raw, want)
+	}
+	if d := propose(utf16le("\ufeffa"), "\ufeffb"); d.Encoding != "utf-16le" || d.EOL != [2]string{"none", "none"} {
+		t.Errorf("UTF-16 is shown as %s %v", d.Encoding, d.EOL)
+	}
+	long := strings.Repeat("line\n", maxDiffText/5+1)
+	if d := propose(long, "short"); d.OldText != nil || d.NewText != nil || d.OmittedBytes != len(long)+5 || !d.Exists {
+		t.Errorf("a long file is shown with %d bytes omitted", d.OmittedBytes)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	input := fileInput(t, map[string]any{"file_path": "f.txt", "content": "a\nb"})
+	d, base, err := proposeDiffFor(version(t, "2.1.17"), "Write", input, dir)
+	if err != nil || d.OldText != nil || d.Exists || d.EOL[1] != "unknown" || base.SHA256 != "" {
+		t.Errorf("a new file is shown as %+v (%v)", d, err)
+	}
+}
+
+func TestVersionsThatMayDifferHaveADiffOnlyWhereTheyAgree(t *testing.T) {
+	dir := realTempDir(t)
+	for name, content := range map[string]string{"lf": "a\n", "crlf": "a\r\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, v := range []adapters.Version{{}, version(t, "2.1.60")} {
+		for name, agree := range map[string]bool{"lf": true, "crlf": false} {
+			_, _, err := proposeDiffFor(v, "Write", fileInput(t, map[string]any{"file_path": name, "content": "b\n"}), dir)
+			if (err == nil) != agree {
+				t.Errorf("%s with version %s: %v", name, v, err)
+			}
+		}
+	}
+	if _, _, err := proposeDiff("Write", fileInput(t, map[string]any{"file_path": "lf", "content": "b\n"}), dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALinkIsShownByWhereItLeads(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege on Windows")
+	}
+	dir := realTempDir(t)
+	project, outside := filepath.Join(dir, "project"), filepath.Join(dir, "outside")
+	for _, d := range []string{project, outside} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(to, at string) {
+		t.Helper()
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(project, filepath.Join(dir, "alias"))
+	link("../outside", filepath.Join(project, "sub"))
+	link("../outside/new.txt", filepath.Join(project, "nowhere"))
+	for _, c := range []struct{ cwd, path, version, target string }{
+		{project, "plain.txt", "2.1.329", ""},
+		{filepath.Join(dir, "alias"), "plain.txt", "2.1.329", ""}, // how the project is reached is no news
+		{project, "sub/x.txt", "2.1.329", filepath.Join(outside, "x.txt")},
+		{project, "nowhere", "2.1.112", filepath.Join(outside, "new.txt")},
+		{project, "nowhere", "2.1.329", "!"}, // refuses
+	} {
+		d, _, err := proposeDiffFor(version(t, c.version), "Write", fileInput(t, map[string]any{"file_path": c.path, "content": "x"}), c.cwd)
+		switch {
+		case c.target == "!" && err == nil:
+			t.Errorf("%s: there is a diff", c.path)
+		case c.target == "!":
+		case err != nil:
+			t.Errorf("%s: %v", c.path, err)
+		case d.SymlinkTarget != c.target:
+			t.Errorf("%s from %s leads to %q, want %q", c.path, c.cwd, d.SymlinkTarget, c.target)
+		}
+	}
+}
+
+func TestAFileThatIsNotTheSameAnyMoreIsNoticed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege on Windows")
+	}
+	root := realTempDir(t)
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name, content string) { t.Helper(); do(os.WriteFile(at(name), []byte(content), 0o600)) }
+	for _, c := range []struct {
+		name    string
+		path    string
+		change  func()
+		changed bool
+	}{
+		{"nothing", "d/f", func() {}, false},
+		{"the same content again", "d/f", func() { write("d/f", "text") }, false},
+		{"another content of the same length", "d/f", func() { write("d/f", "tEXt") }, true},
+		{"the file is gone", "d/f", func() { do(os.Remove(at("d/f"))) }, true},
+		{"the file has come", "d/new", func() { write("d/new", "") }, true},
+		{"the file has become a link to its like", "d/f", func() { write("other", "text"); do(os.Remove(at("d/f"))); do(os.Symlink(at("other"), at("d/f"))) }, true},
+		{"the directory has become a link", "d/f", func() { do(os.Rename(at("d"), at("e"))); do(os.Symlink(at("e"), at("d"))) }, true},
+		{"the directory of a new file has become a link", "d/new", func() { do(os.Rename(at("d"), at("e"))); do(os.Symlink(at("e"), at("d"))) }, true},
+		{"the file has become a directory", "d/f", func() { do(os.Remove(at("d/f"))); do(os.Mkdir(at("d/f"), 0o700)) }, true},
+		{"a loop of links", "d/f", func() { do(os.Remove(at("d/f"))); do(os.Symlink("f", at("d/f"))) }, true},
+		{"binary, changed", "bin", func() { write("bin", "\x00\x02") }, true},
+		{"binary, not changed", "bin", func() {}, false},
+	} {
+		for _, name := range []string{"d", "e", "other", "bin"} {
+			do(os.RemoveAll(at(name)))
+		}
+		do(os.Mkdir(at("d"), 0o700))
+		write("d/f", "text")
+		write("bin", "\x00\x01")
+		_, base, err := proposeDiff("Write", fileInput(t, map[string]any{"file_path": at(c.path), "content": "x"}), root)
+		if base == nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if c.change(); base.changed() != c.changed {
+			t.Errorf("%s: changed is %v", c.name, !c.changed)
+		}
+	}
+}
+
+func TestTheUsersTextIsWhatTheToolThenWrites(t *testing.T) {
+	dir := realTempDir(t)
+	path := filepath.Join(dir, "f.txt")
+	for _, c := range []struct{ before, tool, version, text, want, input string }{
+		{"a\nb\n", "Edit", "2.1.329", "x\n<y>\n", "x\n<y>\n", `{"file_path":"f.txt", "old_string":"a\nb\n","new_string":"x\n<y>\n" ,"replace_all":false}`},
+		{"a\r\nb\r\n", "Edit", "2.1.329", "x\r\ny", "x\r\ny", `{"file_path":"f.txt", "old_string":"a\nb\n","new_string":"x\ny" ,"replace_all":false}`},
+		{"a\r\nb\r\n", "Edit", "2.0.0", "x\ny", "x\r\ny", `{"file_path":"f.txt", "old_string":"a\nb\n","new_string":"x\ny" ,"replace_all":false}`},
+		{"a\r\nb\r\n", "Edit", "2.0.0", "x\r\ny\nz", "!", ""}, // mixed line ends cannot be written
+		{"a\nb\n", "Edit", "2.0.0", "x\r\ny\nz", "x\r\ny\nz", `{"file_path":"f.txt", "old_string":"a\nb\n","new_string":"x\r\ny\nz" ,"replace_all":false}`},
+		{"\ufeffb\n", "Edit", "2.1.329", "x", "x", `{"file_path":"f.txt", "old_string":"` + "\ufeff" + `b\n","new_string":"x" ,"replace_all":false}`},
+		{"a\nb\n", "Edit", "2.1.329", "a\nb\n", "!", ""}, // nothing would change
+		{"a\nb\n", "Edit", "2.1.329", "x\xff", "!", ""},
+		{"a\nb\n", "Edit", "2.1.329", "a\nB\n", "a\nB\n", `{"file_path":"f.txt", "old_string":"b","new_string":"B" ,"replace_all":false}`}, // as proposed
+		{"a\nb\n", "MultiEdit", "1.0.128", "x", "x", `{"edits":[{"old_string":"a\nb\n","new_string":"x"}],"file_path":"f.txt"}`},
+		{"a\r\n", "Write", "2.1.329", "x\ny", "x\ny", `{"content":"x\ny","file_path":"f.txt"}`},
+		{"a\r\n", "Write", "2.0.0", "x\r\ny", "x\r\ny", `{"content":"x\ny","file_path":"f.txt"}`},
+		{"\ufeffa\n", "Write", "2.1.329", "x", "!", ""}, // it would keep the mark
+	} {
+		if err := os.WriteFile(path, []byte(c.before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		input := map[string]string{
+			"Edit":      `{"file_path":"f.txt", "old_string":"b","new_string":"B" ,"replace_all":false}`,
+			"MultiEdit": `{"edits":[ {"old_string":"b","new_string":"B"} ],"file_path":"f.txt"}`,
+			"Write":     `{"content":"w","file_path":"f.txt"}`,
+		}[c.tool]
+		d, _, err := proposeDiffFor(version(t, c.version), c.tool, json.RawMessage(input), dir)
+		if err != nil {
+			t.Fatalf("%s %q: %v", c.tool, c.before, err)
+		}
+		got, err := applyText(c.tool, json.RawMessage(input), d, c.text)
+		if c.want == "!" {
+			if err == nil {
+				t.Errorf("%s %q: %q is taken, as %s", c.tool, c.before, c.text, got)
+			}
+			continue
+		}
+		if err != nil || string(got) != c.input {
+			t.Errorf("%s %q with %q: %s (%v), want %s", c.tool, c.before, c.text, got, err, c.input)
+			continue
+		}
+		call, err := readFileCall(c.tool, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.unchecked = true
+		if after, err := d.of[0].run(call, d.before); err != nil || after != c.want {
+			t.Errorf("%s %q with %q leaves %q (%v), want %q", c.tool, c.before, c.text, after, err, c.want)
+		}
+	}
+}
+
+func TestAnInputThatIsNotPlainHasNoDiff(t *testing.T) {
+	dir := realTempDir(t)
+	for _, input := range []string{
+		``, `[]`, `null`, `{"file_path":7,"content":"x"}`, `{"content":"x"}`, `{"file_path":"","content":"x"}`, `{"file_path":"a\u0000b","content":"x"}`,
+		`{"file_path":"a","content":"\ud800x"}`, `{"file_path":"a","content":["x"]}`,
+	} {
+		if d, _, err := proposeDiff("Write", json.RawMessage(input), dir); err == nil {
+			t.Errorf("%s has a diff: %+v", input, d)
+		}
+	}
+	// Names are exact: JavaScript does not take Content for content.
+	d, _, err := proposeDiff("Write", json.RawMessage(`{"file_path":"a","content":"x","Content":"y"}`), dir)
+	if err != nil || *d.NewText != "x" {
+		t.Errorf("%v", err)
+	}
+	if _, base, err := proposeDiff("Bash", json.RawMessage(`{"command":"ls"}`), dir); err == nil || base != nil {
+		t.Error("Bash has a diff")
+	}
+}
+
+// TestAWholeReplacementIsExactForAnyText holds applyText to the model of the tools, for random files and texts: either it refuses, or
+// the tool leaves exactly the text.
+func TestAWholeReplacementIsExactForAnyText(t *testing.T) {
+	dir := realTempDir(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	made := 0
+	for i := range 3000 {
+		tr := randomTrial(r, true)
+		if tr.tool == "NotebookEdit" {
+			continue
+		}
+		path := filepath.Join(dir, "f")
+		_ = os.Remove(path)
+		if tr.before != nil {
+			if err := os.WriteFile(path, []byte(*tr.before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr.input["file_path"] = path
+		v := version(t, []string{"2.0.0", "2.1.112", "2.1.329"}[i%3])
+		input := fileInput(t, tr.input)
+		d, _, err := proposeDiffFor(v, tr.tool, input, dir)
+		if err != nil {
+			continue
+		}
+		if !utf8.ValidString(*d.NewText) {
+			t.Fatalf("%q", *d.NewText)
+		}
+		text := randomText(r, 8)
+		edited, err := applyText(tr.tool, input, d, text)
+		if err != nil {
+			continue
+		}
+		made++
+		call, err := readFileCall(tr.tool, edited)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.unchecked = true
+		after, err := d.of[0].run(call, d.before)
+		if err != nil || strings.ReplaceAll(after, "\r\n", "\n") != text {
+			t.Errorf("%q: %q becomes %q (%v)", d.before.text, text, after, err)
+		}
+	}
+	if made < 500 {
+		t.Errorf("only %d texts were exchanged", made)
+	}
+}
+
+func FuzzNoInputMakesTheDiffPanic(f *testing.F) {
+	f.Add("Edit", `{"file_path":"x","old_string":"“a","new_string":"b"}`, "a\r\n“a")
+	f.Add("NotebookEdit", `{"notebook_path":"x.ipynb","cell_id":"cell-0","new_source":"b"}`, `{"cells":[{}],"metadata":{}}`)
+	f.Add("MultiEdit", `{"file_path":"x","edits":[{"old_string":"a","new_string":""}]}`, "\xff\xfea\x00")
+	f.Fuzz(func(t *testing.T, tool, input, content string) {
+		before, err := decodeFile(true, []byte(content))
+		if err != nil {
+			return
+		}
+		call, err := readFileCall(tool, json.RawMessage(input))
+		if err != nil {
+			return
+		}
+		for _, g := range []generation{to2_1_17, like2_1_112, from2_1_329} {
+			if after, err := g.run(call, before); err == nil && utf8.ValidString(content) && !utf8.ValidString(after) {
+				t.Errorf("%q is no text", after)
+			}
+		}
+	})
+}

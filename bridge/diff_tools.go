@@ -1,0 +1,411 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"drawbridge/adapters"
+)
+
+// What the file tools do was measured by running 1.0.128, 2.0.0, 2.1.17, 2.1.112 and 2.1.329 against files of all kinds; the test
+// TestTheDiffIsWhatTheRealToolsDo does it again. Trailing blanks of new_string, relative paths and the like need no care here: the
+// CLI has dealt with them before it asks.
+
+// generation is a range of versions whose file tools behave alike.
+type generation int
+
+const (
+	to2_1_17    generation = iota // seen from 1.0.128 to 2.1.17
+	like2_1_112                   // Write keeps the line ends it is given; quotes follow the file's
+	from2_1_329                   // files that are not UTF-8 and links are refused; byte order marks are kept
+)
+
+// generations are those that a version may be of. Where one ends between two measured versions is not known, so the versions between
+// may be of either.
+func generations(v adapters.Version) []generation {
+	switch {
+	case v == adapters.Version{}:
+		return []generation{to2_1_17, like2_1_112, from2_1_329}
+	case v.Compare(adapters.Version{Major: 2, Minor: 1, Patch: 17}) <= 0:
+		return []generation{to2_1_17}
+	case v.Compare(adapters.Version{Major: 2, Minor: 1, Patch: 112}) < 0:
+		return []generation{to2_1_17, like2_1_112}
+	case v.Compare(adapters.Version{Major: 2, Minor: 1, Patch: 112}) == 0:
+		return []generation{like2_1_112}
+	case v.Compare(adapters.Version{Major: 2, Minor: 1, Patch: 329}) < 0:
+		return []generation{like2_1_112, from2_1_329}
+	}
+	return []generation{from2_1_329}
+}
+
+// fileCall is the input of a file tool.
+type fileCall struct {
+	tool      string
+	path      string
+	content   string // Write
+	edits     []edit // Edit has one
+	cell      cellEdit
+	unchecked bool // the input is not the model's but the user's, which the CLI carries out without a look
+}
+
+type edit struct {
+	Old string `json:"old_string"`
+	New string `json:"new_string"`
+	All bool   `json:"replace_all,omitempty"`
+}
+
+func readFileCall(tool string, input json.RawMessage) (fileCall, error) {
+	c := fileCall{tool: tool}
+	members := map[string]json.RawMessage{} // a struct would also take "Content" for "content"
+	if err := json.Unmarshal(input, &members); err != nil {
+		return c, fmt.Errorf("the input cannot be read: %w", err)
+	}
+	if halfPair(input) {
+		return c, errors.New("the input holds half a surrogate pair")
+	}
+	var err error
+	take := func(from map[string]json.RawMessage, name string, into any) {
+		raw, ok := from[name]
+		if !ok || err != nil {
+			return
+		}
+		if e := json.Unmarshal(raw, into); e != nil {
+			err = fmt.Errorf("%q cannot be read: %w", name, e)
+		}
+	}
+	takeEdit := func(from map[string]json.RawMessage) {
+		var e edit
+		take(from, "old_string", &e.Old)
+		take(from, "new_string", &e.New)
+		take(from, "replace_all", &e.All)
+		c.edits = append(c.edits, e)
+	}
+	name := "file_path"
+	switch tool {
+	case "Write":
+		take(members, "content", &c.content)
+	case "Edit":
+		takeEdit(members)
+	case "MultiEdit":
+		var list []map[string]json.RawMessage
+		take(members, "edits", &list)
+		for _, e := range list {
+			takeEdit(e)
+		}
+	case "NotebookEdit":
+		name = "notebook_path"
+		c.cell.read(members, take)
+	default:
+		return c, fmt.Errorf("%s is no tool that writes a file", tool)
+	}
+	take(members, name, &c.path)
+	return c, err
+}
+
+// fileText is a file as the tools see it.
+type fileText struct {
+	exists bool
+	link   bool   // the path itself is a symbolic link
+	text   string // with its byte order mark as U+FEFF
+	utf16  bool   // little-endian
+}
+
+const bom = "\ufeff"
+
+func (f fileText) encoding() string {
+	if f.utf16 {
+		return "utf-16le"
+	}
+	return "utf-8"
+}
+
+// decodeFile reads text. The tools know UTF-8 and, by its mark, UTF-16 little-endian. Of anything else the older ones make U+FFFD and
+// the newer ones refuse it.
+func decodeFile(exists bool, content []byte) (fileText, error) {
+	f := fileText{exists: exists}
+	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) {
+		f.utf16 = true
+		units := make([]uint16, len(content)/2)
+		for i := range units {
+			units[i] = binary.LittleEndian.Uint16(content[2*i:])
+		}
+		runes := utf16.Decode(units)
+		f.text = string(runes)
+		if again := utf16.Encode([]rune(f.text)); len(content)%2 != 0 || !equalUnits(units, again) {
+			return f, errors.New("the file is no valid UTF-16")
+		}
+	} else {
+		if !utf8.Valid(content) {
+			return f, errors.New("the file is not UTF-8: it may be binary, or text in a legacy encoding")
+		}
+		f.text = string(content)
+	}
+	if strings.ContainsRune(f.text, 0) {
+		return f, errors.New("the file holds NUL characters: it is binary")
+	}
+	return f, nil
+}
+
+func equalUnits(a, b []uint16) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// run is the text that the tool leaves in the file, or why it would fail.
+func (g generation) run(c fileCall, f fileText) (string, error) {
+	if g == from2_1_329 && f.link {
+		return "", errors.New("Claude Code does not write through a symbolic link")
+	}
+	var after string
+	var err error
+	switch c.tool {
+	case "Write":
+		after = g.write(c, f)
+	case "NotebookEdit":
+		after, err = g.editNotebook(c.cell, c.path, f)
+	default:
+		after, err = g.editText(c, f)
+	}
+	if g == to2_1_17 && f.exists && f.text == "" && strings.ContainsFunc(after, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return "", errors.New("into an empty file, Claude Code up to 2.0.0 writes one byte a character, which loses some")
+	}
+	return after, err
+}
+
+// choosesEOL says whether the line ends of what is written are the tool's own choice: up to 2.1.17, Write makes a new file with those
+// that most files of the project have.
+func (g generation) choosesEOL(c fileCall, f fileText) bool {
+	return g == to2_1_17 && c.tool == "Write" && !f.exists && strings.Contains(c.content, "\n")
+}
+
+func (g generation) write(c fileCall, f fileText) string {
+	text := c.content
+	switch {
+	case g == to2_1_17 && f.exists && g.crlf(f):
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	case g == from2_1_329 && text != "" && strings.HasPrefix(f.text, bom) && !strings.HasPrefix(text, bom):
+		text = bom + text
+	}
+	return text
+}
+
+// editText is Edit and MultiEdit. Each edit is checked against the file as it is; then they are carried out one after another.
+func (g generation) editText(c fileCall, f fileText) (string, error) {
+	text := strings.ReplaceAll(f.text, "\r\n", "\n")
+	edits := c.edits
+	if len(edits) == 0 {
+		return "", errors.New("there are no edits")
+	}
+	for i, e := range edits {
+		e, err := g.check(e, f, text, c.unchecked)
+		if err != nil {
+			return "", err
+		}
+		if c.tool == "Edit" { // MultiEdit looks for nothing but the text as it stands
+			edits = []edit{e}
+		}
+		for _, before := range edits[:i] {
+			if old := strings.TrimRight(c.edits[i].Old, "\n"); old != "" && strings.Contains(before.New, old) {
+				return "", errors.New("old_string is part of what an edit before it puts in")
+			}
+		}
+	}
+	after := text
+	for _, e := range edits {
+		was := after
+		if after = e.apply(after); after == was {
+			return "", errors.New("old_string is not in the file, or the edit changes nothing")
+		}
+	}
+	if g == from2_1_329 && edits[0].Old == "" && strings.HasPrefix(text, bom) && !strings.HasPrefix(after, bom) {
+		after = bom + after
+	}
+	if f.exists && g.crlf(f) {
+		if g != to2_1_17 {
+			after = strings.ReplaceAll(after, "\r\n", "\n")
+		}
+		after = strings.ReplaceAll(after, "\n", "\r\n")
+	}
+	return after, nil
+}
+
+// check finds what an edit means in the text, or says why it cannot be carried out.
+func (g generation) check(e edit, f fileText, text string, unchecked bool) (edit, error) {
+	if e.Old == e.New {
+		return e, errors.New("old_string and new_string are the same")
+	}
+	switch {
+	case e.Old == "" && f.exists && strings.TrimFunc(text, blankInJS) != "":
+		return e, errors.New("old_string is empty, but there is a file")
+	case e.Old == "":
+		return e, nil
+	case !f.exists:
+		return e, errors.New("there is no such file")
+	}
+	in := text
+	if g == from2_1_329 && !unchecked {
+		in = strings.TrimPrefix(in, bom)
+	}
+	found := e.Old
+	if !strings.Contains(in, found) {
+		if found = quotedOtherwise(in, e.Old); found == "" {
+			// From 2.1.329 it may still be found with \u00e9 written for é, or the other way round; what new_string becomes then
+			// is not worth guessing.
+			return e, errors.New("old_string is not in the file as it stands")
+		}
+		if g != to2_1_17 {
+			e.New = quotedLike(e.New, found)
+		}
+		e.Old = found
+	}
+	if n := strings.Count(in, found); n > 1 && !e.All {
+		return e, fmt.Errorf("old_string is in the file %d times", n)
+	}
+	return e, nil
+}
+
+// apply carries the edit out. What is deleted takes the end of its line along.
+func (e edit) apply(text string) string {
+	old := e.Old
+	switch {
+	case old == "":
+		return e.New
+	case e.New == "" && !strings.HasSuffix(old, "\n") && strings.Contains(text, old+"\n"):
+		old += "\n"
+	}
+	if e.All {
+		return strings.ReplaceAll(text, old, e.New)
+	}
+	return strings.Replace(text, old, e.New, 1)
+}
+
+// sampleLength is how much of a file the tools look at to tell its line ends: bytes up to 2.1.17, UTF-16 units later.
+const sampleLength = 4096
+
+// crlf reports that the tools take the file for one with CRLF line ends: most of those in its beginning are.
+func (g generation) crlf(f fileText) bool {
+	var sample string
+	switch {
+	case g != to2_1_17:
+		sample = f.text
+		units := 0
+		for i, r := range f.text {
+			if units += utf16.RuneLen(r); units > sampleLength {
+				sample = f.text[:i]
+				break
+			}
+		}
+	case f.utf16: // the bytes of CR and LF have a NUL between them
+		return false
+	default:
+		sample = f.text[:min(len(f.text), sampleLength)]
+	}
+	crlf := strings.Count(sample, "\r\n")
+	return crlf > strings.Count(sample, "\n")-crlf
+}
+
+// convertsText says whether the tool writes CRLF for every line end of what it is given.
+func (g generation) convertsText(tool string, f fileText) bool {
+	return g.crlf(f) && (tool != "Write" || g == to2_1_17)
+}
+
+var straight = strings.NewReplacer("“", `"`, "”", `"`, "‘", "'", "’", "'")
+
+// quotedOtherwise is what stands in the text where old would, but for straight and typographic quotes; empty if it is not there.
+func quotedOtherwise(text, old string) string {
+	old = straight.Replace(old)
+	at := strings.Index(straight.Replace(text), old)
+	if at < 0 {
+		return ""
+	}
+	// Each typographic quote has two bytes more than the straight one: find the same place in the text with them.
+	from, to := 0, len(text)
+	pos := 0 // in the text with straight quotes
+	for i, r := range text {
+		if pos == at {
+			from = i
+		}
+		if pos == at+len(old) {
+			to = i
+			break
+		}
+		if pos++; !strings.ContainsRune("“”‘’", r) {
+			pos += utf8.RuneLen(r) - 1
+		}
+	}
+	return text[from:to]
+}
+
+// quotedLike gives text the kinds of typographic quotes that like has. A quote at the beginning, or behind a blank, an opening bracket
+// or a dash opens; every other one closes.
+func quotedLike(text, like string) string {
+	double, single := strings.ContainsAny(like, "“”"), strings.ContainsAny(like, "‘’")
+	if !double && !single {
+		return text
+	}
+	var b strings.Builder
+	opens := true
+	for _, r := range text {
+		out := r
+		switch {
+		case r == '"' && double && opens:
+			out = '“'
+		case r == '"' && double:
+			out = '”'
+		case r == '\'' && single && opens:
+			out = '‘'
+		case r == '\'' && single:
+			out = '’'
+		}
+		b.WriteRune(out)
+		opens = strings.ContainsRune(" \t\n\r([{–—", r)
+	}
+	return b.String()
+}
+
+// blankInJS is what String.prototype.trim takes away.
+func blankInJS(r rune) bool { return r == 0xfeff || unicode.IsSpace(r) && r != 0x85 }
+
+// halfPair reports that a JSON text has an escape of one half of a surrogate pair: JavaScript keeps it, Go cannot.
+func halfPair(text []byte) bool {
+	unit := func(at int) (uint64, bool) {
+		if at+6 > len(text) || text[at] != '\\' || text[at+1] != 'u' {
+			return 0, false
+		}
+		u, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
+		return u, err == nil
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		u, ok := unit(i)
+		switch {
+		case !ok:
+			i++ // the escaped character
+		case u < 0xd800 || u > 0xdfff:
+			i += 5
+		default:
+			if next, ok := unit(i + 6); u > 0xdbff || !ok || next < 0xdc00 || next > 0xdfff {
+				return true
+			}
+			i += 11
+		}
+	}
+	return false
+}
