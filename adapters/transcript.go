@@ -15,16 +15,14 @@ type TranscriptLine struct {
 	Kind TranscriptKind
 	UUID string // of the line; of a user message also the message's own
 	// Parent is the line that this one follows; empty for the first of a conversation. Where the file branches, because the user
-	// went back, several lines have the same parent.
+	// went back, several lines have the same parent. Of a title it is the line that was the last when it was given (summaries only).
 	Parent    string
 	Timestamp string // RFC 3339
 	CWD       string
 	Version   string // of the CLI that wrote it
 	Sidechain bool   // spoken between a subagent and its agent (up to 2.0.x in the same file)
-	// Repeated: 1.0.x writes the conversation so far again before each turn, without the user's messages and under new ids.
-	Repeated bool
 
-	MessageID  string // Said
+	MessageID  string // Said: the API's; Folded: the user message's
 	Model      string // Said
 	Blocks     []Block
 	StopReason string // Said: of the API (end_turn, tool_use, …), empty on the lines before a message's last
@@ -33,6 +31,7 @@ type TranscriptLine struct {
 
 	Results  []ToolResult    // Returned
 	Content  json.RawMessage // Asked, Folded: a string or content blocks
+	Command  bool            // Asked: a slash or shell command, to which there may be no answer
 	Text     Text            // Output, Titled
 	Title    TitleSource
 	Boundary *Boundary // Bounded
@@ -103,6 +102,7 @@ func (l *TranscriptLine) Decode(line []byte) {
 		l.titled(member(line, "aiTitle"), ModelTitle)
 	case `"summary"`:
 		l.titled(member(line, "summary"), SummaryTitle)
+		l.Parent = str(member(line, "leafUuid"))
 	case `"cost-state"`:
 		l.Kind, l.CostUSD = Counted, number(member(line, "totalCostUSD"))
 	}
@@ -110,9 +110,9 @@ func (l *TranscriptLine) Decode(line []byte) {
 
 // transcriptFields are the members of a line that matter.
 type transcriptFields struct {
-	kind, subtype, uuid, parent, logicalParent, timestamp, cwd, version, sidechain, meta                          []byte
-	message, content, structured, attachment, origin, compact, apiError, apiStatus, apiType, errorKind, requestID []byte
-	compactSummary, hidden, denial, decision, turn                                                                []byte
+	kind, subtype, uuid, parent, logicalParent, timestamp, cwd, version, sidechain, meta               []byte
+	message, content, structured, attachment, origin, compact, apiError, apiStatus, apiType, errorKind []byte
+	compactSummary, hidden, denial, decision, turn                                                     []byte
 }
 
 func (f *transcriptFields) read(line []byte) bool {
@@ -167,13 +167,11 @@ func (f *transcriptFields) read(line []byte) bool {
 			f.apiType = m.val
 		case "error":
 			f.errorKind = m.val
-		case "requestId":
-			f.requestID = m.val
 		case "turnPosition":
 			f.turn = m.val
 		}
 	}
-	return m.ok
+	return m.ok && len(bytes.TrimSpace(line[m.i:])) == 0
 }
 
 func (l *TranscriptLine) assistant(f *transcriptFields) {
@@ -198,7 +196,6 @@ func (l *TranscriptLine) assistant(f *transcriptFields) {
 	}
 	l.Kind = Said
 	if l.Model != "<synthetic>" {
-		l.Repeated = strings.HasPrefix(l.Version, "1.") && !isString(f.requestID)
 		return
 	}
 	l.Model = ""
@@ -208,8 +205,12 @@ func (l *TranscriptLine) assistant(f *transcriptFields) {
 		l.Kind = Linked
 	case !isTrue(f.apiError):
 		l.Origin = OriginCommand
+	case strings.Contains(text, "output token maximum"): // as in baseline.ranOut: no error of the turn
+		l.Origin, l.StopReason = OriginCommand, "max_tokens"
+	case strings.Contains(text, "appears to violate our Usage Policy"):
+		l.Origin, l.StopReason = OriginCommand, "refusal"
 	default:
-		l.Origin = OriginError
+		l.Origin, l.StopReason = OriginError, "error"
 		l.Failure = apiError{status: int(integer(f.apiStatus)), apiType: str(f.apiType), kind: str(f.errorKind), text: text}.failure("")
 	}
 }

@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 )
 
@@ -41,7 +42,6 @@ func (l *TranscriptLine) user(f *transcriptFields) {
 
 func (l *TranscriptLine) returned(f *transcriptFields) {
 	l.Kind = Returned
-	l.Repeated = strings.HasPrefix(l.Version, "1.") && f.structured == nil
 	for i := range l.Results {
 		r := &l.Results[i]
 		if len(l.Results) == 1 && present(f.structured) {
@@ -95,7 +95,7 @@ func (l *TranscriptLine) local(content []byte) bool {
 }
 
 func (l *TranscriptLine) asked(text string) {
-	l.Kind, l.Content = Asked, appendString(nil, strings.TrimSpace(text))
+	l.Kind, l.Command, l.Content = Asked, true, appendString(nil, strings.TrimSpace(text))
 }
 
 func (l *TranscriptLine) output(text string) {
@@ -112,4 +112,17 @@ func tagged(text, tag string) (string, bool) {
 	}
 	inner, _, ok := strings.Cut(after, "</"+tag+">")
 	return strings.TrimSpace(inner), ok
+}
+
+// FirstText is the first text of a message's content, decoded; empty if there is none.
+func FirstText(content json.RawMessage) string {
+	if isString(content) {
+		return str(content)
+	}
+	for e := array(content); e.next(); {
+		if text := member(e.val, "text"); is(member(e.val, "type"), "text") && isString(text) {
+			return str(text)
+		}
+	}
+	return ""
 }

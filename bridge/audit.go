@@ -190,7 +190,7 @@ func asides(path string) []string {
 	entries, _ := os.ReadDir(filepath.Clean(dir + "."))
 	var names []string
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), base+"-2") && strings.HasSuffix(e.Name(), ".jsonl") && e.Type().IsRegular() {
+		if strings.HasPrefix(e.Name(), base+"-") && strings.HasSuffix(e.Name(), ".jsonl") && e.Type().IsRegular() {
 			names = append(names, dir+e.Name())
 		}
 	}
@@ -230,7 +230,8 @@ func shortened(s string, most int) string {
 		return s
 	}
 	cut := strings.ToValidUTF8(s[:most], "")
-	return cut[:strings.LastIndexAny(cut[:max(0, len(cut)-most/8)]+" ", " \n\t\",=:")] + "… [cut]"
+	end := max(strings.LastIndexAny(cut, " \n\t\"'\\,;=:/&"), len(cut)-len(cut)/8)
+	return strings.ToValidUTF8(cut[:end], "") + "… [cut]"
 }
 
 // plainStrings writes each string of a JSON text with no more escapes than it needs, so that the redactor sees what it says, and takes

@@ -11,7 +11,7 @@ import (
 )
 
 // ReadAudit reads the audit file path and those put aside from it, oldest first. each gets the records and their lines, safe to print
-// and without a line end; an error of its own ends the reading. What is no record is counted and left out: the last line of a bridge
+// and without a line end, which are borrowed; an error of its own ends the reading. What is no record is counted and left out: the last line of a bridge
 // that was killed, or a line that somebody else wrote. That there is no file is no error.
 func ReadAudit(path string, each func(r AuditRecord, line []byte) error) (foreign int, err error) {
 	for _, name := range append(asides(path), path) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drawbridge/bridge/settings"
+	"drawbridge/bridge/store"
 
 	"github.com/google/uuid"
 	"github.com/sourcegraph/conc"
@@ -28,6 +29,8 @@ type Options struct {
 	// Settings is the user's settings file, whose permission rules are read anew for each decision; nil: there are none.
 	Settings     *settings.Source
 	SettingsFile string   // where it is, and rules are saved
+	StorePath    string   // of the store of sessions, turns and usage; empty: nothing is remembered
+	Projects     string   // where Claude writes its transcripts; empty: there are none
 	Audit        *Audit   // nil: decisions are not written down
 	Home         string   // the user's; empty: as the system says
 	Protected    []string // places that only a rule which names them opens: our own files
@@ -51,6 +54,9 @@ type Bridge struct {
 	hadOne   bool
 	closed   bool
 
+	store   *store.Store // nil: nothing is remembered
+	library *Library     // nil: there is no past
+
 	counters Counters
 	group    conc.WaitGroup // one goroutine for each life of a claude process and each interrupt under way
 }
@@ -62,6 +68,12 @@ func New(o Options) *Bridge {
 	}
 	b := &Bridge{Options: o, started: time.Now(), sessions: map[string]*Session{}}
 	b.claude = o.CLI.Known()
+	if o.StorePath != "" {
+		b.store = store.Open(o.StorePath, o.Log, b.notice)
+	}
+	if b.store != nil || o.Projects != "" {
+		b.library = &Library{Projects: o.Projects, Store: b.store}
+	}
 	return b
 }
 
@@ -171,4 +183,19 @@ func (b *Bridge) Close(ctx context.Context) {
 	}
 	all.Wait()
 	b.group.Wait()
+	if b.store != nil {
+		ctx, cancel := context.WithTimeout(ctx, storeLimit)
+		defer cancel()
+		_ = b.store.Close(ctx) // what could not be written has been told
+	}
+}
+
+// storeLimit bounds what the end of the bridge waits for the disk.
+const storeLimit = 2 * time.Second
+
+// notice tells the user something that concerns no session, by the default one.
+func (b *Bridge) notice(level, kind, message, remedy string) {
+	if s, err := b.Session(""); err == nil {
+		s.tellLocked(Notice{Level: level, Kind: kind, Message: message, Remedy: remedy})
+	}
 }

@@ -24,6 +24,21 @@ func (s *Session) noticeCompatibility(c ClaudeCode) {
 	}
 }
 
+// versionTold takes in the version that system/init names (2.1.17 on), where the program itself did not tell one. Called with mu held.
+func (s *Session) versionTold(version string) {
+	known := s.known.ClaudeCode
+	if version == "" || known == nil || known.Level != string(adapters.NotKnown) {
+		return
+	}
+	c := describe([]string{known.Path}, version)
+	if c.Level == string(adapters.NotKnown) {
+		return
+	}
+	s.known.ClaudeCode = &c
+	s.tell(SessionChanged{Update{ClaudeCode: &c}})
+	s.b.sawClaude(c, nil)
+}
+
 // unknownLimit is how many messages of unknown types are counted before the user hears of them.
 const unknownLimit = 10
 

@@ -313,9 +313,10 @@ func TestALongToolResultIsCutForTheEditor(t *testing.T) {
 }
 
 func TestALongInputGoesBackByteForByte(t *testing.T) {
-	content := strings.Repeat("0123456789abcd\\n", 15<<20/16)
+	content := strings.Repeat("0123456789abcd\\n", 2<<20/16)
 	input := `{"file_path":"/tmp/a","content":"` + content + `"}`
 	playVersion(t, "2.1.329", "-- big --\nmatch big\ntool Write "+input+"\nask\ntext Done.\n", nil, func(g *stage, cli *versionCLI) {
+		g.bridge.MaxPayloadBytes = 1 << 20
 		shown := 0
 		g.editor.permission = func(ctx context.Context, p *Prompt) (Decision, error) {
 			if string(p.Input) == input {

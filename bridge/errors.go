@@ -35,6 +35,7 @@ const (
 	KindPayloadTooLarge  = "payload_too_large"
 	KindInvalidCWD       = "invalid_cwd"
 	KindInvalidParams    = "invalid_params"
+	KindStore            = "store"
 	KindTimeout          = "timeout"
 )
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/adapters"
+	"drawbridge/bridge/store"
 )
 
 // learn takes from a line what it tells of the session. Called with mu held, after the client has seen the line.
@@ -15,6 +16,7 @@ func (s *Session) learn(r *Run, m *adapters.Message) {
 	case adapters.SystemInit:
 		s.spoken = true
 		s.learnInit(m.Init)
+		s.versionTold(m.Init.Version)
 		s.missingFeatures(m.Init)
 	case adapters.Echo:
 		if s.turn != nil && s.turn.message == m.UUID {
@@ -122,6 +124,9 @@ func (s *Session) learnInit(in *adapters.Init) {
 	if !slices.Equal(servers, s.known.MCPServers) {
 		s.known.MCPServers, u.MCPServers, changed = servers, servers, true
 	}
+	if s.b.store != nil && (u.Tools != nil || u.MCPServers != nil) {
+		s.b.store.SaveFolder(store.Folder{CWD: s.options.CWD, Tools: s.known.Tools, MCPServers: len(s.known.MCPServers)})
+	}
 	if s.known.Commands == nil && in.SlashCommands != nil {
 		for _, name := range in.SlashCommands {
 			u.Commands = append(u.Commands, Command{Name: name})
@@ -139,6 +144,7 @@ func (s *Session) claudeIs(id string) {
 		return
 	}
 	s.claude = id
+	s.fork = false // what was to be forked has been
 	s.known.ClaudeSessionID = &id
 	s.tell(SessionChanged{Update{ClaudeSessionID: &id}})
 }

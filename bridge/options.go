@@ -23,6 +23,7 @@ type SessionOptions struct {
 	Env                map[string]string `json:"env"`
 
 	PermissionTimeout time.Duration `json:"-"` // 0: a prompt waits for ever
+	IdleStop          time.Duration `json:"-"` // an idle CLI is stopped after this; 0: never
 	MinAnswer         time.Duration `json:"-"` // an allow that comes sooner is asked anew
 	Streaming         bool          `json:"-"` // the editor takes tokens
 	CanAsk            bool          `json:"-"` // the editor can ask for permission; else every question is denied

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/adapters"
+	"drawbridge/bridge/store"
 
 	"github.com/google/uuid"
 	"github.com/sourcegraph/conc"
@@ -37,11 +38,12 @@ type Run struct {
 	stderr  *tail
 
 	// Guarded by the session's mu.
-	ready    bool // the CLI takes messages
-	stopping bool // we end it
-	resumed  bool // started with --resume
-	hooks    bool // our hooks are registered
-	tolerant bool // the CLI is of no tested version: what cannot be read of it is left out
+	ready    bool               // the CLI takes messages
+	stopping bool               // we end it
+	resumed  bool               // started with --resume
+	models   []store.ModelUsage // what the process has used so far
+	hooks    bool               // our hooks are registered
+	tolerant bool               // the CLI is of no tested version: what cannot be read of it is left out
 	cost     float64
 	started  adapters.Options                    // with which the process was started
 	calls    map[string]chan<- adapters.Response // our control requests without an answer
@@ -174,7 +176,7 @@ func (s *Session) startOptions(r *Run) adapters.Options {
 		AppendSystemPrompt: o.AppendSystemPrompt, MaxTurns: o.MaxTurns, MaxBudgetUSD: o.MaxBudgetUSD, Restricted: !o.Trusted,
 		AllowBypass: s.b.AllowBypass, Without: s.without}
 	if s.spoken {
-		a.SessionID, a.Resume = "", s.claude
+		a.SessionID, a.Resume, a.Fork = "", s.claude, s.fork
 		r.resumed = true
 	}
 	if s.thinking != nil {

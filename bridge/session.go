@@ -26,13 +26,15 @@ type Session struct {
 	options SessionOptions // mode and model as they are now: what the next Run is started with
 	closed  bool
 
-	run        *Run    // the claude process; nil if there is none
-	claude     string  // Claude's id of the conversation
-	spoken     bool    // the CLI has begun a turn of it, so that it can be resumed
-	cost       float64 // of all runs, in USD
-	context    int64   // tokens of the model's last request
-	ranTasks   bool    // this run has had background tasks, so that it may begin turns by itself
-	thinking   *int    // set_max_thinking_tokens
+	run        *Run        // the claude process; nil if there is none
+	claude     string      // Claude's id of the conversation
+	fork       bool        // the next run goes on with claude under a new id
+	idle       *time.Timer // fires when the CLI has been idle for long
+	spoken     bool        // the CLI has begun a turn of it, so that it can be resumed
+	cost       float64     // of all runs, in USD
+	context    int64       // tokens of the model's last request
+	ranTasks   bool        // this run has had background tasks, so that it may begin turns by itself
+	thinking   *int        // set_max_thinking_tokens
 	noticed    map[string]bool
 	without    []string // flags that this CLI does not know
 	exited     *State   // how the last run ended, if not as it should
@@ -140,6 +142,9 @@ func (s *Session) Close(ctx context.Context) error {
 		s.drop(t)
 	}
 	s.queue = nil
+	if s.idle != nil {
+		s.idle.Stop()
+	}
 	run := s.run
 	if s.turn != nil {
 		s.turn.interrupted = true
@@ -224,6 +229,7 @@ func (s *Session) tellState() {
 }
 
 func (s *Session) setState(now State) {
+	s.restIdle()
 	if now != s.state {
 		s.state = now
 		s.tell(StateChanged{now})

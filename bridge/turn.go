@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"time"
 
 	"drawbridge/adapters"
 
@@ -21,7 +22,8 @@ type Turn struct {
 	text    json.RawMessage // as the editor sent it, for the queue it sees
 
 	// The rest is guarded by the session's mu.
-	echoed       bool          // the CLI has taken the message up
+	echoed       bool // the CLI has taken the message up
+	began        time.Time
 	interrupted  bool          // the user ended it
 	acknowledged chan struct{} // closed when the CLI has acknowledged the interrupt; nil before one
 	messageID    string        // the model's last message
@@ -137,6 +139,7 @@ func (t *Turn) Answered() {
 		s.tell(e)
 	}
 	s.next()
+	s.restIdle()
 }
 
 // next hands the CLI the next message if it may have one. Called with mu held, whenever something it waits for has happened.
@@ -162,6 +165,7 @@ func (s *Session) next() {
 // begin makes t the turn that runs. Called with mu held.
 func (s *Session) begin(t *Turn) {
 	s.turn = t
+	t.began = time.Now()
 	s.retry = nil
 	s.tell(TurnStarted{TurnID: t.id, Origin: t.origin, UserMessageID: t.message})
 	s.tellState()
@@ -184,6 +188,7 @@ func (s *Session) ended(r *adapters.Result) {
 	if t.origin == fromUser && !s.answers(t, r) {
 		// A turn of the CLI's own began before it read our message: that one has ended, ours begins now.
 		s.withdrawTurn(promptEnd(t))
+		s.save(t, r, res)
 		clear(s.openTools)
 		s.usage(r)
 		s.tell(TurnCompleted{TurnID: t.id, Origin: fromBackground, Status: res.Status, StopReason: res.StopReason})

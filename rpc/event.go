@@ -16,7 +16,7 @@ func (s *Server) Event(session *bridge.Session, e bridge.Event) error {
 			return err
 		}
 		v.progress.end()
-		v.tell(turnComplete, TurnCompleteParams{v.id, e.TurnID, e.Origin, e.Status, e.StopReason, e.UserMessageID})
+		v.tell(turnComplete, TurnCompleteParams{SessionID: v.id, TurnID: e.TurnID, Origin: e.Origin, Status: e.Status, StopReason: e.StopReason, UserMessageID: e.UserMessageID})
 	case bridge.UsageReported:
 		p := UsageReportParams{SessionID: v.id, Usage: e.Usage, CostUSD: e.CostUSD, TotalCostUSD: e.TotalCostUSD, ModelUsage: e.ModelUsage}
 		if e.ContextWindow > 0 {

@@ -49,10 +49,11 @@ func (s *Server) initialize(c *call) (any, error) {
 		return nil, err
 	}
 	s.adapt(&p)
-	session, err := s.bridge.Open(p.options.SessionOptions)
+	session, err := s.begin(s.ctx, p.options)
 	if err != nil {
 		return nil, err
 	}
+	p.options.Resume, p.options.Continue = "", false
 	s.state = initialized
 	s.defaults = p.options
 	s.log.Info("initialized", zap.String("client", p.client.info.Name), zap.String("client_version", p.client.info.Version),
@@ -75,6 +76,7 @@ func (s *Server) adapt(p *greetingParams) {
 	o := &p.options
 	o.Streaming, o.CanAsk, o.CanAnswer = p.client.Streaming, p.client.canAsk(), p.client.Questions
 	o.PermissionTimeout = time.Duration(o.PermissionTimeoutS * float64(time.Second))
+	o.IdleStop = time.Duration(o.IdleStopS * float64(time.Second))
 	o.MinAnswer = time.Duration(o.MinAnswerMS * float64(time.Millisecond))
 }
 
@@ -90,6 +92,7 @@ func (s *Server) readInitialize(c *call) (p greetingParams, err error) {
 	}
 	p.options.SessionOptions, p.options.Prewarm = cloneOptions(s.options.Session), s.options.Prewarm
 	p.options.PermissionTimeoutS = s.options.Session.PermissionTimeout.Seconds()
+	p.options.IdleStopS = s.options.Session.IdleStop.Seconds()
 	p.options.MinAnswerMS = float64(s.options.Session.MinAnswer.Milliseconds())
 	switch {
 	case form.Ours != nil:
@@ -230,12 +233,13 @@ func negotiate(asked string) (string, error) {
 // answerInitialize is the answer in the form that the client speaks.
 func (s *Server) answerInitialize(session *bridge.Session) any {
 	known := session.Snapshot().Update
+	tools, servers := s.bridge.LastSeen(session.CWD())
 	result := InitializeResult{
 		ProtocolVersion: s.client.version,
 		ServerInfo:      Peer{Name: "drawbridge", Version: s.options.Bridge.Version},
 		SessionID:       session.ID(),
-		Capabilities: ServerCapability{Capabilities: s.client.Capabilities, Tools: list(known.Tools), MCPServers: len(known.MCPServers),
-			Modes: list(known.Modes), Controls: list(known.Controls), MaxPayloadBytes: s.maxPayload()},
+		Capabilities: ServerCapability{Capabilities: s.client.Capabilities, Tools: list(tools), MCPServers: servers,
+			Modes: list(known.Modes), Sessions: s.pastMethods(), Controls: list(known.Controls), MaxPayloadBytes: s.maxPayload()},
 		ClaudeCode: s.bridge.Claude(),
 	}
 	if !s.client.lsp {
@@ -245,6 +249,14 @@ func (s *Server) answerInitialize(session *bridge.Session) any {
 		"serverInfo":   result.ServerInfo,
 		"capabilities": map[string]any{"experimental": map[string]any{"drawbridge": result}},
 	}
+}
+
+// pastMethods says what can be done with the conversations of before.
+func (s *Server) pastMethods() []string {
+	if !s.bridge.HasPast() {
+		return []string{}
+	}
+	return []string{"list", "resume", "fork", "history"}
 }
 
 // maxPayload is the limit of a message, in bytes, as the user has set it.

@@ -23,6 +23,8 @@ type TurnCompleteParams struct {
 	Status        string `json:"status"` // completed, cancelled, failed
 	StopReason    string `json:"stop_reason"`
 	UserMessageID string `json:"user_message_id,omitempty"`
+	// Error is why a turn of the past has failed; a live one's is in the answer to its user_message.
+	Error *bridge.Error `json:"error,omitempty"`
 }
 
 // TokenParams are the params of assistant_token and thinking_token. The server never builds them: see tokens.

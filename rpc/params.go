@@ -22,6 +22,9 @@ type SessionOptions struct {
 	bridge.SessionOptions
 	Prewarm            bool    `json:"prewarm"`              // start the CLI of the default session at once
 	PermissionTimeoutS float64 `json:"permission_timeout_s"` // 0: a prompt waits for ever
+	Resume             string  `json:"resume"`               // the default session goes on with this conversation
+	Continue           bool    `json:"continue"`             // or with the newest of the directory
+	IdleStopS          float64 `json:"idle_stop_s"`          // an idle CLI is stopped after this; 0: never
 	MinAnswerMS        float64 `json:"min_answer_ms"`        // an allow that comes sooner is asked anew
 }
 
@@ -56,6 +59,7 @@ type ServerCapability struct {
 	Tools      []string `json:"tools"`       // as the last session here has reported, or empty
 	MCPServers int      `json:"mcp_servers"` // how many, likewise
 	Modes      []string `json:"modes"`
+	Sessions   []string `json:"sessions"` // what can be done with conversations of before: list, resume, fork, history
 	Controls   []string `json:"controls"`
 	// MaxPayloadBytes is how long a message of Claude Code may be before its strings are cut.
 	MaxPayloadBytes int64 `json:"max_payload_bytes"`

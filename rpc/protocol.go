@@ -49,6 +49,14 @@ var methods = map[string]method{
 	"session_get":   {(*Server).sessionGet, 0, SessionParams{}, SessionState{}},
 	"session_close": {(*Server).sessionClose, async, SessionParams{}, Nothing{}},
 
+	// the past
+	"session_list":    {(*Server).sessionList, async, SessionListParams{}, SessionListResult{}},
+	"session_resume":  {(*Server).sessionResume, async, SessionResumeParams{}, SessionState{}},
+	"session_history": {(*Server).sessionHistory, async, SessionHistoryParams{}, SessionHistoryResult{}},
+	"session_rename":  {(*Server).sessionRename, async, SessionRenameParams{}, Nothing{}},
+	"session_delete":  {(*Server).sessionDelete, async, SessionParams{}, Nothing{}},
+	"usage":           {(*Server).usage, async, UsageParams{}, UsageResult{}},
+
 	// settings of a session
 	"set_permission_mode":     {inSession(setPermissionMode), async | ordered, SetPermissionModeParams{}, SetPermissionModeResult{}},
 	"set_model":               {inSession(setModel), async | ordered, SetModelParams{}, SetModelResult{}},

@@ -18,11 +18,12 @@ type view struct {
 	tokens   tokens
 	todos    adapters.TodoList
 	progress progress
-	settings turnstile              // of set_ requests; the reader's own
-	claude   string                 // Claude's id of the conversation
-	told     string                 // the state the editor knows
-	outputs  int                    // of slash commands so far: the CLI gives them no message id
-	decided  map[string]*Permission // tool uses about which nobody was asked, until their results
+	sink     func(method string, params any) // of the past: takes what would be told live
+	settings turnstile                       // of set_ requests; the reader's own
+	claude   string                          // Claude's id of the conversation
+	told     string                          // the state the editor knows
+	outputs  int                             // of slash commands so far: the CLI gives them no message id
+	decided  map[string]*Permission          // tool uses about which nobody was asked, until their results
 }
 
 // view finds or makes the view of a session.
@@ -105,6 +106,10 @@ func (v *view) flush(m *adapters.Message) error {
 
 // tell sends a notification about the session. Nothing here waits: the frame goes into the stream's buffer.
 func (v *view) tell(method string, params any) {
+	if v.sink != nil {
+		v.sink(method, params)
+		return
+	}
 	v.s.greeting.after(func() { v.s.notify(method, params) })
 }
 

@@ -85,7 +85,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	serve := serveCommand(settings)
 	root.RunE = serve.RunE
 	root.Flags().AddFlagSet(serve.Flags())
-	root.AddCommand(serve, chatCommand(settings), configCommand(settings))
+	root.AddCommand(serve, chatCommand(settings), configCommand(settings),
+		sessionsCommand(settings), usageCommand(settings))
 
 	err := root.ExecuteContext(ctx)
 	var exit *exitError

@@ -10,6 +10,7 @@ import (
 	"drawbridge/bridge"
 	"drawbridge/bridge/guard"
 	"drawbridge/bridge/settings"
+	"drawbridge/bridge/store"
 	"drawbridge/rpc"
 	"drawbridge/rpc/stream"
 
@@ -52,6 +53,7 @@ func serve(cmd *cobra.Command, user *userSettings, framing stream.Framing, trace
 	defer closeLog()
 	log.Info("drawbridge starts", zap.String("version", version), zap.Int("pid", os.Getpid()))
 
+	projects, _ := bridge.ProjectsDir() // without a home there are no transcripts
 	options := rpc.Options{Framing: framing, Log: log, Session: sessionDefaults(set), Prewarm: set.Prewarm, Bridge: bridge.Options{
 		CLI:             &bridge.Local{Command: set.Claude.Command, Env: set.Claude.Env, StateDir: state, Log: log},
 		Log:             log,
@@ -62,6 +64,8 @@ func serve(cmd *cobra.Command, user *userSettings, framing stream.Framing, trace
 		// The rules are read anew for each decision; what else is in the file counts from the start.
 		Settings:     settings.Open(file.Path),
 		SettingsFile: file.Path,
+		StorePath:    store.In(state),
+		Projects:     projects,
 		Audit:        bridge.OpenAudit(filepath.Join(state, "audit.jsonl")),
 		Protected:    []string{filepath.Dir(file.Path), state},
 	}}
@@ -117,5 +121,5 @@ func sweep(ctx context.Context, log *zap.Logger) {
 
 // sessionDefaults are the settings that each session begins with.
 func sessionDefaults(set *settings.Settings) bridge.SessionOptions {
-	return bridge.SessionOptions{Model: set.Model, PermissionMode: set.PermissionMode, PermissionTimeout: set.PermissionTimeout, MinAnswer: set.MinAnswer}
+	return bridge.SessionOptions{Model: set.Model, PermissionMode: set.PermissionMode, PermissionTimeout: set.PermissionTimeout, MinAnswer: set.MinAnswer, IdleStop: set.IdleStop}
 }

@@ -8,10 +8,9 @@ import (
 
 // userSettings is the settings file and the flags that override it.
 type userSettings struct {
-	path   string // of the file, if the user names one
-	claude []string
-	flags  map[string]*string
-	set    func(name string) bool
+	path  string // of the file, if the user names one
+	flags map[string]*string
+	set   func(name string) bool
 }
 
 // addSettings gives cmd and its subcommands the flags that stand for settings.
