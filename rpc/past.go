@@ -37,6 +37,7 @@ type SessionRow struct {
 // SessionResumeParams are the params of session_resume, beside every field of session_new.
 type SessionResumeParams struct {
 	SessionParams
+	bridge.SessionOptions
 	Fork bool `json:"fork"` // under a new id
 }
 
