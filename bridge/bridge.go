@@ -17,11 +17,12 @@ import (
 
 // Options are what a Bridge is made of.
 type Options struct {
-	Client  Client
-	CLI     CLI // finds and starts the claude process
-	Log     *zap.Logger
-	Version string // of drawbridge
-	Trace   *Trace // nil: no trace
+	Client   Client
+	CLI      CLI // finds and starts the claude process
+	Log      *zap.Logger
+	Version  string // of drawbridge
+	StateDir string // for files that live as long as a process; empty: there are none
+	Trace    *Trace // nil: no trace
 	// AllowBypass: the user's own settings permit the mode bypassPermissions.
 	AllowBypass bool
 	// AllowEnv are guarded environment variables that the user's own settings let a session set.

@@ -3,15 +3,24 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"drawbridge/bridge/guard"
+
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The test binary is also the guard of the programs that tests start: without this a guard would run the tests.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == guard.Subcommand {
+		os.Exit(guard.Main(os.Args[2:]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // scenes is what the scripted agent knows in these tests.
 const scenes = `

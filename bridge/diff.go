@@ -16,6 +16,9 @@ import (
 // maxDiffText is how long a text of a diff may be, in bytes. Above it both are left out: no prompt can show them.
 const maxDiffText = 1 << 20
 
+// maxDiffFile is how long a file may be for a diff to be made at all, in bytes: the session waits for it.
+const maxDiffFile = 8 << 20
+
 // Diff is the whole file before and after a file tool, exactly as the tool would leave it. A byte order mark stands in the texts as
 // U+FEFF, and line ends are those of the file, unless EOL says that they are unknown.
 type Diff struct {
@@ -59,6 +62,9 @@ func proposeDiffFor(version adapters.Version, tool string, input json.RawMessage
 	if err != nil {
 		return nil, base, err
 	}
+	if len(content) > maxDiffFile {
+		return nil, base, fmt.Errorf("%s is larger than %d MiB", path, maxDiffFile>>20)
+	}
 	before, err := decodeFile(base.seen.exists, content)
 	if err != nil {
 		return nil, base, err
@@ -71,7 +77,7 @@ func proposeDiffFor(version adapters.Version, tool string, input json.RawMessage
 	}
 	d := &Diff{Path: path, NewText: &after, Exists: before.exists, Encoding: before.encoding(),
 		EOL: [2]string{eolOf(before.text), eolOf(after)}, FinalNewline: [2]bool{endsLine(before.text), endsLine(after)},
-		WhitespaceOnlyLines: whitespaceOnly(before.text, after), before: before, of: of}
+		before: before, of: of}
 	if before.exists {
 		d.OldText = &d.before.text
 	}
@@ -81,6 +87,8 @@ func proposeDiffFor(version adapters.Version, tool string, input json.RawMessage
 	if size := max(len(before.text), len(after)); size > maxDiffText {
 		d.OmittedBytes = len(before.text) + len(after)
 		d.OldText, d.NewText, d.before.text = nil, nil, ""
+	} else {
+		d.WhitespaceOnlyLines = whitespaceOnly(before.text, after)
 	}
 	if target := base.seen.real; target != withRealDir(path, cwd) {
 		d.SymlinkTarget = target
@@ -110,7 +118,8 @@ func agreed(of []generation, run func(generation) (string, error)) (string, erro
 }
 
 // applyText makes the input with which the tool leaves text in the file instead of d.NewText, every other member as it was. Where
-// the tool writes CRLF for every line end, a text with LF alone gets CRLF, too. An error says that the tool cannot write that text.
+// the tool writes CRLF for every line end, a text with LF alone gets CRLF, too; where it chooses the line ends of a new file, it does.
+// An error says that the tool cannot write that text.
 func applyText(tool string, input json.RawMessage, d *Diff, text string) (json.RawMessage, error) {
 	switch {
 	case d.NewText == nil:
@@ -122,12 +131,17 @@ func applyText(tool string, input json.RawMessage, d *Diff, text string) (json.R
 	case d.before.exists && text == d.before.text:
 		return nil, errors.New("updated_text is the text of the file as it is; deny the tool instead")
 	}
-	want := []string{text}
-	given := text
-	if d.before.exists && slices.ContainsFunc(d.of, func(g generation) bool { return g.convertsText(tool, d.before) }) {
-		given = strings.ReplaceAll(text, "\r\n", "\n")
-		if given == text {
-			want = []string{strings.ReplaceAll(text, "\n", "\r\n")}
+	given, want := text, []string{text}
+	lf := strings.ReplaceAll(text, "\r\n", "\n")
+	crlf := strings.ReplaceAll(lf, "\n", "\r\n")
+	switch {
+	case slices.ContainsFunc(d.of, func(g generation) bool { return g.convertsText(tool, d.before) }):
+		if given = lf; text == lf {
+			want = []string{crlf}
+		}
+	case slices.ContainsFunc(d.of, func(g generation) bool { return g.choosesEOL(fileCall{tool: tool, content: text}, d.before) }):
+		if given = lf; text == crlf {
+			want = []string{lf}
 		}
 	}
 	whole := strings.ReplaceAll(d.before.text, "\r\n", "\n")

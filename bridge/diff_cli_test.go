@@ -210,7 +210,7 @@ func (c *fileCLI) try(v adapters.Version, i int, tr trial) bool {
 		if err != nil {
 			return input
 		}
-		if want = *tr.text; diff.before.exists && diff.of[0].convertsText(tr.tool, diff.before) {
+		if want = *tr.text; diff.of[0].convertsText(tr.tool, diff.before) {
 			want = strings.ReplaceAll(strings.ReplaceAll(want, "\r\n", "\n"), "\n", "\r\n")
 		}
 		return edited
@@ -248,7 +248,7 @@ func (c *fileCLI) try(v adapters.Version, i int, tr trial) bool {
 	if diff.before.utf16 {
 		raw = utf16le(want)
 	}
-	if diff.EOL[1] == "unknown" {
+	if diff.EOL[1] == "unknown" || diff.of[0].choosesEOL(fileCall{tool: tr.tool, content: want}, diff.before) {
 		content, raw = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")), strings.ReplaceAll(raw, "\r\n", "\n")
 	}
 	if string(content) != raw {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"drawbridge/adapters"
-	"drawbridge/bridge/guard"
 	"drawbridge/bridge/settings"
 	"drawbridge/bridge/store"
 
@@ -28,6 +27,8 @@ type Doctor struct {
 	Home     string // the user's
 	Settings settings.File
 	LogFile  string
+	// Sweep ends what killed bridges have left behind (guard.Sweep) and returns the pids.
+	Sweep func(context.Context) ([]int, error)
 	// SkipLogin leaves out the start of a claude process, which is how the login is found out.
 	SkipLogin bool
 }
@@ -339,7 +340,7 @@ func claudeFiles(home, cwd string) []string {
 func (d *Doctor) leftovers(ctx context.Context, e *Examination) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	ended, err := guard.Sweep(ctx)
+	ended, err := d.Sweep(ctx)
 	if e.Ended = ended; err != nil {
 		e.find("warning", "processes", "The processes cannot be looked through: "+err.Error(), "")
 	}

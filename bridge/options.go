@@ -71,6 +71,9 @@ func (o *SessionOptions) check(allowBypass bool, allowEnv []string) error {
 			return err
 		}
 	}
+	if string(o.MCPServers) == "null" {
+		o.MCPServers = nil
+	}
 	if len(o.MCPServers) > 0 {
 		var servers map[string]json.RawMessage
 		if json.Unmarshal(o.MCPServers, &servers) != nil {

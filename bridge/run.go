@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ type Run struct {
 	ready    bool               // the CLI takes messages
 	stopping bool               // we end it
 	resumed  bool               // started with --resume
+	temp     string             // file with the configuration of MCP servers
 	models   []store.ModelUsage // what the process has used so far
 	hooks    bool               // our hooks are registered
 	tolerant bool               // the CLI is of no tested version: what cannot be read of it is left out
@@ -74,6 +76,7 @@ func (s *Session) startRun() {
 func (r *Run) live() {
 	defer close(r.done)
 	defer r.halt()
+	defer func() { _ = os.Remove(r.temp) }() // if there is one
 	err := r.play()
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
@@ -184,9 +187,29 @@ func (s *Session) startOptions(r *Run) adapters.Options {
 	}
 	if len(o.MCPServers) > 0 {
 		a.MCPConfig, _ = json.Marshal(map[string]json.RawMessage{"mcpServers": o.MCPServers})
+		a.MCPConfig = r.inFile(a.MCPConfig)
 	}
 	r.started = a
 	return a
+}
+
+// inFile puts the configuration of MCP servers into a file of the user's own and returns its path: it may hold tokens, and everybody
+// can read the arguments of a process. What cannot be written, and what another machine reads, is passed as it is.
+func (r *Run) inFile(config []byte) []byte {
+	if r.s.b.StateDir == "" || r.s.remote {
+		return config
+	}
+	f, err := os.CreateTemp(r.s.b.StateDir, "mcp-*.json") // 0600
+	if err != nil {
+		return config
+	}
+	_, werr := f.Write(config)
+	if cerr := f.Close(); werr != nil || cerr != nil {
+		_ = os.Remove(f.Name())
+		return config
+	}
+	r.temp = f.Name()
+	return []byte(f.Name())
 }
 
 // initialize asks the CLI what it can do; its answer is the sign that it takes messages. A process that ends meanwhile is no error

@@ -157,6 +157,13 @@ func (s *Session) Close(ctx context.Context) error {
 	return nil
 }
 
+// Tell has the client told something about the session, in its place among what the session tells by itself.
+func (s *Session) Tell(n Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(n)
+}
+
 // tell reports an event, or keeps it until the answer of a turn that is over is out. Called with mu held.
 func (s *Session) tell(e Event) {
 	if s.holding != nil {

@@ -188,7 +188,7 @@ func (s *Session) ended(r *adapters.Result) {
 	if t.origin == fromUser && !s.answers(t, r) {
 		// A turn of the CLI's own began before it read our message: that one has ended, ours begins now.
 		s.withdrawTurn(promptEnd(t))
-		s.save(t, r, res)
+		s.save(&Turn{id: t.id, origin: fromBackground, began: t.began}, r, res)
 		clear(s.openTools)
 		s.usage(r)
 		s.tell(TurnCompleted{TurnID: t.id, Origin: fromBackground, Status: res.Status, StopReason: res.StopReason})
@@ -224,6 +224,7 @@ func (s *Session) answers(t *Turn, r *adapters.Result) bool {
 // The order of what is told is part of the protocol: withdrawals, usage, state, turn_complete, and then the answer.
 func (s *Session) finish(t *Turn, r *adapters.Result, res TurnResult) {
 	s.withdrawTurn(promptEnd(t))
+	s.save(t, r, res)
 	if r != nil {
 		s.usage(r)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"drawbridge/bridge"
 	"drawbridge/rpc/stream"
 
 	"go.lsp.dev/jsonrpc2"
@@ -74,8 +75,12 @@ func (w *answerWatch) watch(frame []byte) {
 		return // a withdrawn request is answered by an error, as it should be
 	}
 	id, _ := message.ID.Number() // ours begin at 1
-	if session, ended := w.s.prompts.session(id); ended {
-		w.s.notify(notice, NoticeParams{SessionID: session, Level: "warning", Kind: "late_answer",
+	name, ended := w.s.prompts.session(id)
+	if !ended {
+		return
+	}
+	if session, err := w.s.bridge.Session(name); err == nil { // the session knows when it may be told
+		session.Tell(bridge.Notice{Level: "warning", Kind: "late_answer",
 			Message: "An answer came when its question was closed already. It was ignored."})
 	}
 }

@@ -101,7 +101,13 @@ func (p place) wait(ctx context.Context) error {
 	}
 }
 
-func (p place) leave() { close(p.done) }
+// leave lets the next one go on, once those before are through: who has given up waiting lets nobody overtake. It may wait.
+func (p place) leave() {
+	if p.before != nil {
+		<-p.before
+	}
+	close(p.done)
+}
 
 // calls are the requests that have left the reader and are not answered yet.
 type calls struct {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,10 +39,11 @@ type progress struct {
 	s       *Server
 	session string
 
-	mu    sync.Mutex
-	turns int  // tokens asked for so far
-	live  bool // the token of the turn that runs is there
-	title string
+	mu     sync.Mutex
+	turns  int                // tokens asked for so far
+	live   bool               // the token of the turn that runs is there
+	giveUp context.CancelFunc // ends the wait for a token that is being made
+	title  string
 }
 
 // begin asks for a token, in a goroutine of its own: the answer comes over the reader, and the turn does not wait for it.
@@ -54,10 +56,13 @@ func (p *progress) begin() {
 	p.turns++
 	turn := p.turns
 	p.title = ""
+	ctx, giveUp := context.WithCancel(p.s.ctx)
+	p.giveUp = giveUp
 	p.mu.Unlock()
 	p.s.group.Go(func() {
+		defer giveUp()
 		token := p.token(turn)
-		if _, err := p.s.ask(p.s.ctx, protocol.MethodWindowWorkDoneProgressCreate, map[string]string{"token": token}, nil); err != nil {
+		if _, err := p.s.ask(ctx, protocol.MethodWindowWorkDoneProgressCreate, map[string]string{"token": token}, nil); err != nil {
 			p.s.log.Debug("the editor shows no progress", zap.Error(err))
 			return
 		}
@@ -94,6 +99,9 @@ func (p *progress) end() {
 	}
 	p.live = false
 	p.turns++ // a token that is still being made comes too late
+	if p.giveUp != nil {
+		p.giveUp()
+	}
 }
 
 func (p *progress) token(turn int) string { return p.session + "/" + strconv.Itoa(turn) }
@@ -110,7 +118,11 @@ func (s *Server) cancelProgress(c *call) (any, error) {
 	if err := c.decode(&p); err != nil {
 		return nil, err
 	}
-	session, err := s.bridge.Session(p.Token[:max(0, strings.LastIndexByte(p.Token, '/'))])
+	name, _, ours := strings.Cut(p.Token, "/")
+	if !ours {
+		return nil, nil // "" would be the default session
+	}
+	session, err := s.bridge.Session(name)
 	if err != nil {
 		return nil, err
 	}

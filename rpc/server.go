@@ -75,7 +75,8 @@ type Server struct {
 	prompts  endedPrompts
 	greeting *greeting
 	trace    trace
-	closing  sync.Once
+	closing  atomic.Bool
+	closed   chan struct{} // closed when the sessions are
 	ending   chan struct{} // closed when the connection is to end
 	endOnce  sync.Once
 
@@ -115,7 +116,7 @@ func newServer(o Options) *Server {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	s := &Server{options: o, log: o.Log, greeting: newGreeting(), ending: make(chan struct{})}
+	s := &Server{options: o, log: o.Log, greeting: newGreeting(), ending: make(chan struct{}), closed: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.pace, s.stopPacing = context.WithCancel(s.ctx)
 	s.calls.init()
@@ -216,13 +217,16 @@ func (s *Server) end() {
 
 // closeBridge ends every session. Whoever comes second waits for the first.
 func (s *Server) closeBridge() {
-	s.closing.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
-		defer cancel()
-		s.bridge.Close(ctx)
-		s.cancel()
-		s.group.Wait()
-	})
+	if s.closing.Swap(true) {
+		<-s.closed
+		return
+	}
+	defer close(s.closed)
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	s.bridge.Close(ctx)
+	s.cancel()
+	s.group.Wait()
 }
 
 // finish is the one way a connection ends: sessions closed, requests answered, everything written. An editor that does not read, or
@@ -237,10 +241,8 @@ func (s *Server) finish() Exit {
 		s.calls.wait(0)
 		close(answered)
 	}()
-	patience, giveUp := context.WithTimeout(context.Background(), stallLimit)
-	defer giveUp()
 	go func() {
-		if err := s.stream.Drain(patience); errors.Is(err, context.DeadlineExceeded) {
+		if s.stalls(answered) {
 			close(stalled)
 		}
 	}()
@@ -262,4 +264,22 @@ func (s *Server) finish() Exit {
 	_ = s.stream.Close()
 	return Exit{Initialized: s.greeting.given(), Shutdown: s.sawShutdown.Load(), InputEnded: s.sawEOF.Load(),
 		Unusable: s.bridge.Usable(), Err: err}
+}
+
+// stalls waits until the editor has left something unread for stallLimit, which it may begin with at any time, or all is answered.
+func (s *Server) stalls(answered <-chan struct{}) bool {
+	const look = 100 * time.Millisecond
+	for {
+		patience, giveUp := context.WithTimeout(context.Background(), stallLimit)
+		err := s.stream.Drain(patience)
+		giveUp()
+		if err != nil {
+			return errors.Is(err, context.DeadlineExceeded)
+		}
+		select {
+		case <-answered:
+			return false
+		case <-time.After(look):
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"drawbridge/bridge"
+	"drawbridge/bridge/guard"
 	"drawbridge/bridge/settings"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,7 @@ func examine(cmd *cobra.Command, user *userSettings, skipLogin bool) (*bridge.Ex
 		Home:      home,
 		Settings:  file,
 		LogFile:   cmp.Or(set.Log.File, filepath.Join(state, "drawbridge.log")),
+		Sweep:     guard.Sweep,
 		SkipLogin: skipLogin,
 	}
 	e := d.Examine(cmd.Context())

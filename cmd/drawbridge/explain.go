@@ -85,6 +85,8 @@ type explanation struct {
 	Rules    []string        `json:"rules,omitempty"` // that would allow it
 	MustAsk  bool            `json:"must_ask"`        // asked even where Claude Code would not ask by itself
 	Problems []string        `json:"problems,omitempty"`
+
+	tool string
 }
 
 // explainer answers questions with one reading of the user's settings.
@@ -131,7 +133,7 @@ func (e *explainer) explain(q question) (*explanation, error) {
 	}
 	v, problems := bridge.Explain(e.file, e.set, policy.Call{Tool: q.Tool, Input: q.Input, Cwd: q.CWD, Mode: q.Mode}, e.protected)
 	x := &explanation{Verdict: v.Decision, Reason: v.Reason, Parts: v.Parts, Risk: v.Risk, Flags: v.Flags, Display: v.Display, Title: v.Title,
-		Rules: v.Proposed, MustAsk: v.MustAsk, Problems: problems}
+		Rules: v.Proposed, MustAsk: v.MustAsk, Problems: problems, tool: q.Tool}
 	if v.Rule != nil {
 		x.List, x.Rule, x.File, x.Line = v.Rule.List, v.Rule.Rule, v.Rule.File, v.Rule.Line
 	}
@@ -193,7 +195,11 @@ func (x *explanation) writeText(w io.Writer) error {
 	row := func(name, text string) { // text has been made visible
 		fmt.Fprintf(table, "%s\t%s\n", name, strings.ReplaceAll(text, "\n", "\n\t"))
 	}
-	row(string(x.Verdict), x.Display)
+	what := x.Display
+	if x.tool != "Bash" {
+		what = policy.Visible(x.tool) + "  " + what
+	}
+	row(string(x.Verdict), what)
 	row("because", x.Reason.Text)
 	if x.Rule != "" {
 		place := "a grant of the session"
@@ -223,7 +229,7 @@ func (x *explanation) writeText(w io.Writer) error {
 	if len(x.Rules) > 0 {
 		row("rules", policy.Visible(strings.Join(x.Rules, "\n")))
 	}
-	if x.Verdict == policy.Asked && !x.MustAsk {
+	if x.Reason.Source == "default" && !x.MustAsk {
 		row("note", "you are asked if Claude Code asks; no rule of yours wants what it lets run by itself to be stopped")
 	}
 	for _, p := range x.Problems {

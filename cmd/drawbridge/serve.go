@@ -64,6 +64,7 @@ func serve(cmd *cobra.Command, user *userSettings, framing stream.Framing, trace
 		// The rules are read anew for each decision; what else is in the file counts from the start.
 		Settings:     settings.Open(file.Path),
 		SettingsFile: file.Path,
+		StateDir:     state,
 		StorePath:    store.In(state),
 		Projects:     projects,
 		Audit:        bridge.OpenAudit(filepath.Join(state, "audit.jsonl")),
