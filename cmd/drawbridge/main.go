@@ -86,7 +86,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.RunE = serve.RunE
 	root.Flags().AddFlagSet(serve.Flags())
 	root.AddCommand(serve, chatCommand(settings), configCommand(settings),
-		sessionsCommand(settings), usageCommand(settings))
+		sessionsCommand(settings), usageCommand(settings), doctorCommand(settings),
+		explainCommand(settings), auditCommand())
 
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
