@@ -30,7 +30,7 @@ func newSubject(r *Rules, c Call, files FS) *subject {
 	if c.ProjectRoot == "" {
 		c.ProjectRoot = c.Cwd
 	}
-	s := &subject{rules: r, call: c, fs: files, budget: maxWork, protected: protected}
+	s := &subject{rules: r, call: c, fs: files, budget: maxWork, protected: protected()}
 	s.input, s.valid = readInput(c.Input)
 	s.home, s.root, s.cwd = s.bothForms(c.Home), s.bothForms(c.ProjectRoot), s.bothForms(c.Cwd)
 	s.workspace = append(append(s.workspace, s.root...), s.cwd...)

@@ -11,7 +11,7 @@ import (
 // files only if it writes it out. It returns why not, or "".
 func optionsAllowed(r *rule, words []word) string {
 	name, _ := words[0].program()
-	e := options[name]
+	e := options()[name]
 	if e == nil || r.exact {
 		return "" // a rule without wildcard says all there is
 	}
@@ -187,7 +187,7 @@ func transparentCommand(words []word) ([]word, bool) {
 		}
 		return append(slices.Clone(words[1:]), word{text: []rune{anyText}}), true
 	}
-	opts, ok := programs.transparent[name]
+	opts, ok := programs().transparent[name]
 	if !ok {
 		return nil, false
 	}

@@ -73,7 +73,7 @@ func (x *proof) cover(p *part) covering {
 		return covering{why: "the program is not known before the shell runs"}
 	}
 	for _, a := range p.assigns {
-		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Name == nil || !variables(a.Name.Value) {
+		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Name == nil || !variables()(a.Name.Value) {
 			return covering{why: "the command sets a variable that can change what runs"}
 		}
 		if a.Value != nil {
@@ -115,10 +115,10 @@ func (x *proof) byRule(words []word) covering {
 // limits says why a rule that matches does not cover all the same, or "".
 func (x *proof) limits(r *rule, words []word) string {
 	name, _ := words[0].program()
-	if strings.HasPrefix(r.name, "*") && (programs.shell[name] || programs.interpreter[name] || programs.wrapper[name] || programs.builtin[name]) {
+	if strings.HasPrefix(r.name, "*") && (programs().shell[name] || programs().interpreter[name] || programs().wrapper[name] || programs().builtin[name]) {
 		return "a pattern that begins with * does not cover " + name + ", which runs other commands"
 	}
-	if programs.writes[name] && !r.exact {
+	if programs().writes[name] && !r.exact {
 		for _, w := range words[1:] {
 			for _, p := range x.places(w) {
 				if x.s.protects(p) {
@@ -185,12 +185,12 @@ func (x *proof) move(p *part) {
 		x.move(&part{words: inner})
 		return
 	}
-	if known && !programs.cd[name] && !programs.builtin[name] {
+	if known && !programs().cd[name] && !programs().builtin[name] {
 		return
 	}
 	x.moved = true
 	var to []string
-	if len(p.words) == 2 && programs.cd[name] {
+	if len(p.words) == 2 && programs().cd[name] {
 		to = x.moveTo(p.words[1])
 	}
 	if len(to) == 0 || len(x.dirs)+len(to) > maxDirs {
@@ -207,7 +207,7 @@ func (x *proof) around(p *part) string {
 		text := showText(w.text)
 		name, _ := w.program()
 		first, _ := p.words[0].program()
-		switch program := i == 0 || programs.wrapper[first]; {
+		switch program := i == 0 || programs().wrapper[first]; {
 		case program && x.moved && name == "git":
 			return "git after cd runs what the other directory's configuration says"
 		case program && x.moved && i == 0 && strings.Contains(text, "/") && !x.s.absolute(text):

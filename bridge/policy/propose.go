@@ -91,7 +91,7 @@ func (s *subject) proposeCommands(v Verdict) (texts []string) {
 // widened ends the rule in a wildcard after a listed prefix.
 func widened(words []word) (string, bool) {
 prefixes:
-	for _, prefix := range programs.widen {
+	for _, prefix := range programs().widen {
 		if len(words) < len(prefix) {
 			continue
 		}

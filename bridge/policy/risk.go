@@ -95,7 +95,7 @@ func (s *subject) risk(v *Verdict) Risk {
 		level = s.commandRisk(v)
 	default:
 		level = riskOther("tool", "<other>")
-		for _, l := range riskTable {
+		for _, l := range riskTable() {
 			if l.kind == "tool" && l.text != nil && l.text.match([]rune(s.call.Tool), &s.budget) != no {
 				level = l.level
 				break
@@ -107,7 +107,7 @@ func (s *subject) risk(v *Verdict) Risk {
 
 // riskOther is the level of a line that names a class in angle brackets.
 func riskOther(kind, other string) Risk {
-	for _, l := range riskTable {
+	for _, l := range riskTable() {
 		if l.kind == kind && l.other == other {
 			return l.level
 		}
@@ -120,7 +120,7 @@ func (s *subject) pathRisk(kind string, p place) Risk {
 	if kind == "write" && s.protects(p) {
 		return riskOther(kind, "<protected>")
 	}
-	for _, l := range riskTable {
+	for _, l := range riskTable() {
 		if l.kind != kind || l.path == nil {
 			continue
 		}
@@ -189,13 +189,13 @@ func (s *subject) partRisk(words []word) Risk {
 	level := s.wordsRisk(words)
 	name, _ := words[0].program()
 	for i, w := range words[1:] {
-		if inner, _ := w.program(); programs.wrapper[name] && !programs.builtin[inner] && s.wordsRisk(words[i+1:]) == High {
+		if inner, _ := w.program(); programs().wrapper[name] && !programs().builtin[inner] && s.wordsRisk(words[i+1:]) == High {
 			level = High
 		}
 		text, known := w.known()
 		if known && (w.tilde || strings.ContainsAny(text, "/.")) && !strings.Contains(text, "://") {
 			level = worse(level, s.pathRisk("read", s.place(text, s.call.Cwd, w.tilde)))
-			if programs.writes[name] && s.protects(s.place(text, s.call.Cwd, w.tilde)) && level == Medium {
+			if programs().writes[name] && s.protects(s.place(text, s.call.Cwd, w.tilde)) && level == Medium {
 				level = High
 			}
 		}
@@ -206,7 +206,7 @@ func (s *subject) partRisk(words []word) Risk {
 // wordsRisk is the level of the first line whose pattern fits: surely, or for a high one possibly.
 func (s *subject) wordsRisk(words []word) Risk {
 	text := foldText(joinWords(append([]word{words[0].base()}, words[1:]...), false))
-	for _, l := range riskTable {
+	for _, l := range riskTable() {
 		if l.kind != "command" || l.text == nil {
 			continue
 		}

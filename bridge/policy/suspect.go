@@ -118,10 +118,10 @@ func (x *suspicion) words(words []word, depth int, ceiling certainty, suffixes b
 		switch {
 		case x.spent(len(words)-i, f):
 			return
-		case suffixes || programs.wrapper[name]:
+		case suffixes || programs().wrapper[name]:
 			x.command(words[i:], ceiling, f)
 			x.code(words[i:], depth, ceiling, f)
-		case !known || !programs.quiet[name]:
+		case !known || !programs().quiet[name]:
 			// Any program may be a wrapper. But ⍰ alone could be every denied command, and then *.go could not be allowed.
 			if _, named := words[i].program(); named {
 				x.command(words[i:], possible, f)
@@ -187,7 +187,7 @@ func (x *suspicion) readsScript(words []word) certainty {
 	}
 	for i, w := range words {
 		name, _ := w.program()
-		if (i == 0 || programs.wrapper[first]) && (programs.shell[name] || name == "ssh") {
+		if (i == 0 || programs().wrapper[first]) && (programs().shell[name] || name == "ssh") {
 			return sure
 		}
 	}
@@ -213,7 +213,7 @@ func (x *suspicion) code(words []word, depth int, ceiling certainty, f *finding)
 		}
 		x.scan(src, depth, ceiling, suffixes, f)
 	}
-	if programs.shell[name] || name == "source" || name == "." {
+	if programs().shell[name] || name == "source" || name == "." {
 		w, isCode := shellCode(args)
 		if file, known := w.known(); isCode {
 			run(w, false)
@@ -221,16 +221,16 @@ func (x *suspicion) code(words []word, depth int, ceiling certainty, f *finding)
 			x.compare([]rune{anyText}, possible, f) // the script comes from a pipe
 		}
 	}
-	if programs.feeds[name] && slices.ContainsFunc(args, func(w word) bool {
+	if programs().feeds[name] && slices.ContainsFunc(args, func(w word) bool {
 		inner, _ := w.program()
-		return programs.wrapper[inner] || programs.shell[inner] || replaceOption.MatchString(inner)
+		return programs().wrapper[inner] || programs().shell[inner] || replaceOption.MatchString(inner)
 	}) {
 		x.compare([]rune{anyText}, possible, f) // xargs env, xargs -I% %: what is read becomes the command
 	}
-	if programs.joined[name] {
+	if programs().joined[name] {
 		run(joined(args), true)
 	}
-	if programs.first[name] {
+	if programs().first[name] {
 		for _, w := range args {
 			if len(w.text) > 0 && w.text[0] != '-' {
 				run(w, false)
@@ -244,10 +244,10 @@ func (x *suspicion) code(words []word, depth int, ceiling certainty, f *finding)
 			x.scan(val, depth, possible, false, f)
 		}
 	}
-	for _, w := range optionValues(args, programs.code[name]) {
+	for _, w := range optionValues(args, programs().code[name]) {
 		run(w, false)
 	}
-	for _, w := range optionValues(args, programs.value[name]) {
+	for _, w := range optionValues(args, programs().value[name]) {
 		key, val, _ := strings.Cut(codeOf(w), "=")
 		script, isScript := strings.CutPrefix(val, "!")
 		if !isScript && strings.HasPrefix(strings.ToLower(key), "alias.") {
@@ -255,7 +255,7 @@ func (x *suspicion) code(words []word, depth int, ceiling certainty, f *finding)
 		}
 		run(word{text: []rune(script)}, false)
 	}
-	for _, after := range programs.after[name] {
+	for _, after := range programs().after[name] {
 		if i := slices.IndexFunc(args, func(w word) bool { return string(w.text) == after }); i >= 0 {
 			run(joined(args[i+1:]), true)
 		}

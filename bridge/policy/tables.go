@@ -4,9 +4,11 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 )
 
-// The tables are data, so that a reviewer reads them as such; they are constant after start-up. What a line means is
+// The tables are data, so that a reviewer reads them as such; they are read when first asked for, since every guard is started from
+// this binary and needs none of them. What a line means is
 // said at the top of each file. A line that cannot be read is a defect of the program and panics in every test.
 var (
 	//go:embed data/programs.txt
@@ -20,11 +22,11 @@ var (
 	//go:embed data/risk.txt
 	riskText string
 
-	programs  = readPrograms(programsText)
-	options   = readOptions(optionsText)
-	protected = readProtected(protectedText)
-	variables = readVariables(variablesText)
-	riskTable = readRisk(riskText)
+	programs  = sync.OnceValue(func() programTable { return readPrograms(programsText) })
+	options   = sync.OnceValue(func() map[string]*optionEntry { return readOptions(optionsText) })
+	protected = sync.OnceValue(func() []*pathSpec { return readProtected(protectedText) })
+	variables = sync.OnceValue(func() func(name string) bool { return readVariables(variablesText) })
+	riskTable = sync.OnceValue(func() []riskLine { return readRisk(riskText) })
 )
 
 // RiskTable returns the table that risk levels come from, in its text form, for the documentation to quote.

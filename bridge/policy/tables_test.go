@@ -7,27 +7,27 @@ import (
 
 func TestTablesHoldWhatTheLanguageNames(t *testing.T) {
 	for _, name := range strings.Fields("env sudo doas su xargs find fd timeout nice nohup command exec builtin setsid flock watch parallel busybox docker ssh npx") {
-		if !programs.wrapper[name] {
+		if !programs().wrapper[name] {
 			t.Errorf("%s is no wrapper", name)
 		}
 	}
 	for _, name := range strings.Fields("CI NODE_ENV NO_COLOR FORCE_COLOR TERM TZ LANG LC_ALL COLUMNS LINES RUST_BACKTRACE GOOS GOARCH CGO_ENABLED PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE") {
-		if !variables(name) {
+		if !variables()(name) {
 			t.Errorf("%s is not harmless", name)
 		}
 	}
 	for _, name := range strings.Fields("PATH LD_PRELOAD BASH_ENV ENV IFS NODE_OPTIONS GIT_SSH_COMMAND PYTHONPATH PERL5OPT EDITOR PAGER MANPAGER LC CDPATH HOME GOFLAGS PROMPT_COMMAND npm_config_script_shell") {
-		if variables(name) {
+		if variables()(name) {
 			t.Errorf("%s is harmless", name)
 		}
 	}
 	for _, name := range strings.Fields("find git npm pnpm yarn tar sort rsync ssh curl wget sed awk go cargo make docker rg fd") {
-		if options[name] == nil {
+		if options()[name] == nil {
 			t.Errorf("%s has no options listed", name)
 		}
 	}
 	for _, name := range strings.Fields("timeout nice nohup stdbuf command time") {
-		if _, ok := programs.transparent[name]; !ok {
+		if _, ok := programs().transparent[name]; !ok {
 			t.Errorf("%s is not transparent", name)
 		}
 	}
@@ -52,17 +52,17 @@ func TestTablesHoldWhatTheLanguageNames(t *testing.T) {
 }
 
 func TestNoProgramIsQuietThatRunsOthers(t *testing.T) {
-	for name := range programs.quiet {
-		if programs.wrapper[name] || programs.shell[name] || programs.interpreter[name] {
+	for name := range programs().quiet {
+		if programs().wrapper[name] || programs().shell[name] || programs().interpreter[name] {
 			t.Errorf("%s is quiet and runs others", name)
 		}
 	}
 }
 
 func TestNoWidenedRuleLetsAProgramRunAnything(t *testing.T) {
-	for _, prefix := range programs.widen {
+	for _, prefix := range programs().widen {
 		name := prefix[0]
-		if programs.shell[name] || programs.interpreter[name] || programs.builtin[name] || programs.wrapper[name] && len(prefix) < 2 && name != "fd" {
+		if programs().shell[name] || programs().interpreter[name] || programs().builtin[name] || programs().wrapper[name] && len(prefix) < 2 && name != "fd" {
 			t.Errorf("a rule %v * would run anything", prefix)
 		}
 	}

@@ -16,7 +16,6 @@ func TestImportsRunOneWay(t *testing.T) {
 		{"drawbridge/bridge", "drawbridge/rpc"},
 		{"drawbridge/bridge", "go.lsp.dev/jsonrpc2"},
 		{"drawbridge/bridge", "go.lsp.dev/protocol"},
-		{"drawbridge/bridge", "net/http"},
 		{"drawbridge/rpc", "drawbridge/rpc/editor"},
 		{"drawbridge/bridge/policy", "os/exec"},
 		{"drawbridge/bridge/guard", "drawbridge/bridge"},

@@ -80,7 +80,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetVersionTemplate("drawbridge {{.Version}}\n")
 	settings := addSettings(root)
 	serve := serveCommand(settings)
 	root.RunE = serve.RunE
