@@ -42,14 +42,9 @@ type Diff struct {
 // there is no diff to show. The Base is there in any case in which the place can be told, so that a file that is changed while the
 // question is open is noticed without a diff, too.
 //
-// It is for a CLI whose version is not known; see proposeDiffFor.
-func proposeDiff(tool string, input json.RawMessage, cwd string) (*Diff, *Base, error) {
-	return proposeDiffFor(adapters.Version{}, tool, input, cwd)
-}
-
-// proposeDiffFor is proposeDiff for a version of the CLI; the zero Version is an unknown one. Where versions that it may behave like
-// would leave different files, there is no diff.
-func proposeDiffFor(version adapters.Version, tool string, input json.RawMessage, cwd string) (*Diff, *Base, error) {
+// File tools differ by version; the zero Version is an unknown one. Where versions that it may behave like would leave different
+// files, there is no diff.
+func proposeDiff(version adapters.Version, tool string, input json.RawMessage, cwd string) (*Diff, *Base, error) {
 	call, err := readFileCall(tool, input)
 	if err != nil {
 		return nil, nil, err

@@ -199,7 +199,7 @@ func (c *fileCLI) try(v adapters.Version, i int, tr trial) bool {
 	var want string
 	failed, said := c.call(tr.tool, tr.input, tr.before != nil, func(input json.RawMessage) json.RawMessage {
 		asked = true
-		if diff, _, no = proposeDiffFor(v, tr.tool, input, c.dir); no != nil {
+		if diff, _, no = proposeDiff(v, tr.tool, input, c.dir); no != nil {
 			return input
 		}
 		want = *diff.NewText

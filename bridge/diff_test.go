@@ -59,7 +59,7 @@ func TestTheDiffIsWhatWasMeasured(t *testing.T) {
 			case "NotebookEdit":
 				input = map[string]any{"notebook_path": path, "cell_id": m.old, "new_source": m.new}
 			}
-			d, base, err := proposeDiffFor(version(t, v), m.tool, fileInput(t, input), dir)
+			d, base, err := proposeDiff(version(t, v), m.tool, fileInput(t, input), dir)
 			switch {
 			case base == nil:
 				t.Errorf("%s (%s): there is no base: %v", m.name, v, err)
@@ -83,7 +83,7 @@ func TestTheDiffSaysWhatCannotBeSeenInTheTexts(t *testing.T) {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, _, err := proposeDiffFor(version(t, "2.1.329"), "Write", fileInput(t, map[string]any{"file_path": "f.txt", "content": after}), dir)
+		d, _, err := proposeDiff(version(t, "2.1.329"), "Write", fileInput(t, map[string]any{"file_path": "f.txt", "content": after}), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestTheDiffSaysWhatCannotBeSeenInTheTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	input := fileInput(t, map[string]any{"file_path": "f.txt", "content": "a\nb"})
-	d, base, err := proposeDiffFor(version(t, "2.1.17"), "Write", input, dir)
+	d, base, err := proposeDiff(version(t, "2.1.17"), "Write", input, dir)
 	if err != nil || d.OldText != nil || d.Exists || d.EOL[1] != "unknown" || base.SHA256 != "" {
 		t.Errorf("a new file is shown as %+v (%v)", d, err)
 	}
@@ -125,13 +125,13 @@ func TestVersionsThatMayDifferHaveADiffOnlyWhereTheyAgree(t *testing.T) {
 	}
 	for _, v := range []adapters.Version{{}, version(t, "2.1.60")} {
 		for name, agree := range map[string]bool{"lf": true, "crlf": false} {
-			_, _, err := proposeDiffFor(v, "Write", fileInput(t, map[string]any{"file_path": name, "content": "b\n"}), dir)
+			_, _, err := proposeDiff(v, "Write", fileInput(t, map[string]any{"file_path": name, "content": "b\n"}), dir)
 			if (err == nil) != agree {
 				t.Errorf("%s with version %s: %v", name, v, err)
 			}
 		}
 	}
-	if _, _, err := proposeDiff("Write", fileInput(t, map[string]any{"file_path": "lf", "content": "b\n"}), dir); err != nil {
+	if _, _, err := proposeDiff(adapters.Version{}, "Write", fileInput(t, map[string]any{"file_path": "lf", "content": "b\n"}), dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestALinkIsShownByWhereItLeads(t *testing.T) {
 		{project, "nowhere", "2.1.112", filepath.Join(outside, "new.txt")},
 		{project, "nowhere", "2.1.329", "!"}, // refuses
 	} {
-		d, _, err := proposeDiffFor(version(t, c.version), "Write", fileInput(t, map[string]any{"file_path": c.path, "content": "x"}), c.cwd)
+		d, _, err := proposeDiff(version(t, c.version), "Write", fileInput(t, map[string]any{"file_path": c.path, "content": "x"}), c.cwd)
 		switch {
 		case c.target == "!" && err == nil:
 			t.Errorf("%s: there is a diff", c.path)
@@ -214,7 +214,7 @@ func TestAFileThatIsNotTheSameAnyMoreIsNoticed(t *testing.T) {
 		do(os.Mkdir(at("d"), 0o700))
 		write("d/f", "text")
 		write("bin", "\x00\x01")
-		_, base, err := proposeDiff("Write", fileInput(t, map[string]any{"file_path": at(c.path), "content": "x"}), root)
+		_, base, err := proposeDiff(adapters.Version{}, "Write", fileInput(t, map[string]any{"file_path": at(c.path), "content": "x"}), root)
 		if base == nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -256,7 +256,7 @@ func TestTheUsersTextIsWhatTheToolThenWrites(t *testing.T) {
 			"MultiEdit": `{"edits":[ {"old_string":"b","new_string":"B"} ],"file_path":"f.txt"}`,
 			"Write":     `{"content":"w","file_path":"f.txt"}`,
 		}[c.tool]
-		d, _, err := proposeDiffFor(version(t, c.version), c.tool, json.RawMessage(input), dir)
+		d, _, err := proposeDiff(version(t, c.version), c.tool, json.RawMessage(input), dir)
 		if err != nil {
 			t.Fatalf("%s %q: %v", c.tool, c.before, err)
 		}
@@ -288,16 +288,16 @@ func TestAnInputThatIsNotPlainHasNoDiff(t *testing.T) {
 		``, `[]`, `null`, `{"file_path":7,"content":"x"}`, `{"content":"x"}`, `{"file_path":"","content":"x"}`, `{"file_path":"a\u0000b","content":"x"}`,
 		`{"file_path":"a","content":"\ud800x"}`, `{"file_path":"a","content":["x"]}`,
 	} {
-		if d, _, err := proposeDiff("Write", json.RawMessage(input), dir); err == nil {
+		if d, _, err := proposeDiff(adapters.Version{}, "Write", json.RawMessage(input), dir); err == nil {
 			t.Errorf("%s has a diff: %+v", input, d)
 		}
 	}
 	// Names are exact: JavaScript does not take Content for content.
-	d, _, err := proposeDiff("Write", json.RawMessage(`{"file_path":"a","content":"x","Content":"y"}`), dir)
+	d, _, err := proposeDiff(adapters.Version{}, "Write", json.RawMessage(`{"file_path":"a","content":"x","Content":"y"}`), dir)
 	if err != nil || *d.NewText != "x" {
 		t.Errorf("%v", err)
 	}
-	if _, base, err := proposeDiff("Bash", json.RawMessage(`{"command":"ls"}`), dir); err == nil || base != nil {
+	if _, base, err := proposeDiff(adapters.Version{}, "Bash", json.RawMessage(`{"command":"ls"}`), dir); err == nil || base != nil {
 		t.Error("Bash has a diff")
 	}
 }
@@ -323,7 +323,7 @@ func TestAWholeReplacementIsExactForAnyText(t *testing.T) {
 		tr.input["file_path"] = path
 		v := version(t, []string{"2.0.0", "2.1.112", "2.1.329"}[i%3])
 		input := fileInput(t, tr.input)
-		d, _, err := proposeDiffFor(v, tr.tool, input, dir)
+		d, _, err := proposeDiff(v, tr.tool, input, dir)
 		if err != nil {
 			continue
 		}

@@ -80,7 +80,11 @@ func editedInput(pr *prompt, d Decision) (json.RawMessage, error) {
 		if pr.Diff == nil {
 			return nil, errors.New("updated_text needs a diff")
 		}
-		return applyText(pr.Tool, pr.Input, pr.Diff, *d.UpdatedText)
+		input, err := applyText(pr.Tool, pr.Input, pr.Diff, *d.UpdatedText)
+		if err != nil || bytes.Equal(input, pr.Input) {
+			return nil, err
+		}
+		return input, nil
 	case len(d.UpdatedInput) == 0:
 		return nil, nil
 	case len(pr.Editable) == 0:

@@ -162,11 +162,20 @@ func (s *Session) showDiff(pr *prompt) {
 	if s.remote {
 		return
 	}
-	diff, base, err := proposeDiff(pr.Tool, pr.Input, s.options.CWD)
+	diff, base, err := proposeDiff(s.version(), pr.Tool, pr.Input, s.options.CWD)
 	if err != nil {
 		s.log.Debug("no diff for " + pr.Tool + ": " + err.Error())
 	}
 	pr.Diff, pr.Base = diff, base
+}
+
+// version is that of the CLI that runs; the zero Version if it is not known. Called with mu held.
+func (s *Session) version() adapters.Version {
+	if s.known.ClaudeCode == nil {
+		return adapters.Version{}
+	}
+	v, _ := adapters.ParseVersion(s.known.ClaudeCode.Version)
+	return v
 }
 
 func newPromptID() string {

@@ -111,7 +111,7 @@ func TestThreeReadsAskAtOnceAndAreAnsweredInReverse(t *testing.T) {
 }
 
 func TestQuestionsAreAnsweredAndDeclined(t *testing.T) {
-	eachVersion(t, []string{newest, "2.1.112", "2.1.17"}, func(t *testing.T, version string) { // 2.0.0 has no such tool
+	eachVersion(t, all, func(t *testing.T, version string) {
 		w := enter(t, version)
 		w.question = func(context.Context, rpc.QuestionParams) (editor.Answers, error) {
 			return editor.Answers{Answers: map[string]any{"Which database?": "My own DB", "Which features?": []string{"Auth", "Logs"}}}, nil

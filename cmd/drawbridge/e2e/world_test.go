@@ -46,6 +46,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
+	if err := writeMatrix(filepath.Join(cache, "matrix.txt")); err != nil {
+		fmt.Println(err)
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
@@ -425,19 +428,6 @@ func (w *world) toldModel(text string) {
 		w.Errorf("%s: the model was never told %q: %v", w.version, text, err)
 	}
 }
-
-// eachVersion runs a scenario with several CLIs, side by side.
-func eachVersion(t *testing.T, versions []string, scenario func(*testing.T, string)) {
-	for _, v := range versions {
-		t.Run(v, func(t *testing.T) {
-			t.Parallel()
-			scenario(t, v)
-		})
-	}
-}
-
-// all are the versions with prompts and streaming.
-var all = []string{newest, "2.1.112", "2.1.17", "2.0.0"}
 
 var errWithdrawn = errors.New("withdrawn")
 
