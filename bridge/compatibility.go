@@ -143,3 +143,13 @@ func (s *Session) missingFeatures(in *adapters.Init) {
 	s.b.counters.misses(missing)
 	s.noticeOnce("warning", "missing_features", "This Claude Code lacks "+strings.Join(missing, ", ")+".", "Look into Claude Code's settings (permissions.deny, --disallowedTools), or run drawbridge doctor.")
 }
+
+// untakable is the error of a message that this version cannot be sent.
+func untakable(c *ClaudeCode, refusal string) *Error {
+	version := ""
+	if c != nil {
+		version = " " + c.Version
+	}
+	return &Error{Kind: KindUnsupportedByCLI, Message: "This message cannot be sent to Claude Code" + version + ": " + refusal + ".",
+		Remedy: "Send the text alone, or update Claude Code."}
+}

@@ -251,8 +251,8 @@ func (l *Local) locate(cwd string) ([]string, *Error) {
 	return nil, fail(KindClaudeNotFound, "Claude Code was not found: not on PATH, and not where its installers put it")
 }
 
-// program finds a program as a shell would, except that an empty or relative PATH entry, or one inside the workspace, is passed
-// over: what lies there may come from anybody.
+// program finds a program as a shell would, except that a PATH entry that is empty or relative, inside the workspace, or open to
+// everybody is passed over: what lies there may come from anybody.
 func program(name, cwd string) (string, error) {
 	if filepath.IsAbs(name) {
 		if !executable(name) {
@@ -264,7 +264,7 @@ func program(name, cwd string) (string, error) {
 		return "", errors.New("a path must be absolute")
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if !filepath.IsAbs(dir) || within(dir, cwd) {
+		if !filepath.IsAbs(dir) || within(dir, cwd) || anybodys(dir) {
 			continue
 		}
 		for _, ext := range extensions() {
@@ -274,6 +274,12 @@ func program(name, cwd string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%w on PATH", exec.ErrNotFound)
+}
+
+// anybodys says whether everybody may put files into a directory.
+func anybodys(dir string) bool {
+	st, err := os.Stat(dir)
+	return err == nil && runtime.GOOS != "windows" && st.Mode().Perm()&0o002 != 0
 }
 
 func within(path, dir string) bool {

@@ -206,3 +206,44 @@ func TestWhatAHostileProjectBringsStaysOff(t *testing.T) {
 		}
 	})
 }
+
+func TestTheDiffIsShownCheckedAgainAndMayBeEdited(t *testing.T) {
+	eachVersion(t, since2, func(t *testing.T, version string) {
+		w := enter(t, version, func(_ *world, _ *exec.Cmd, p *editor.InitializeParams) { p.Capabilities.Diffs = true })
+		path := filepath.Join(w.project, "lamp.txt")
+		write := func(text string) {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+		write("one\ntwo\n")
+		var asked []rpc.PermissionParams
+		w.permission = func(_ context.Context, p rpc.PermissionParams) (editor.Decision, error) {
+			asked = append(asked, p)
+			d := w.allow(p)
+			if len(asked) == 1 {
+				write("one\ntwo\nthree\n") // somebody saves the file while the question is open
+				return d, nil
+			}
+			if p.Diff != nil && p.Diff.NewText != nil {
+				text := *p.Diff.NewText + "mine\n"
+				d.UpdatedText = &text
+			}
+			return d, nil
+		}
+		w.completed(w.say("read: " + path))
+		w.completed(w.say("write: " + path + "|new\n"))
+		if len(asked) != 2 || asked[1].Again != "changed" || asked[0].Diff == nil || asked[1].Diff == nil ||
+			*asked[0].Diff.OldText != "one\ntwo\n" || *asked[1].Diff.OldText != "one\ntwo\nthree\n" || asked[0].PromptID != asked[1].PromptID {
+			t.Fatalf("asked %d times: %+v", len(asked), asked)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The CLI itself may refuse a file that has changed since it was read; then it is as somebody left it.
+		if got := string(data); got != "new\nmine\n" && got != "one\ntwo\nthree\n" {
+			t.Errorf("the file holds %q", got)
+		}
+	})
+}
