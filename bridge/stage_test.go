@@ -127,12 +127,6 @@ func (c *stageCLI) Start(l Launch) (Process, error) {
 	return p, nil
 }
 
-func (c *stageCLI) last() *stageProcess {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.procs[len(c.procs)-1]
-}
-
 type stageProcess struct {
 	stdin          *io.PipeWriter
 	stdout, stderr *io.PipeReader

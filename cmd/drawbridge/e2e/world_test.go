@@ -75,10 +75,9 @@ type world struct {
 	permission func(context.Context, rpc.PermissionParams) (editor.Decision, error)
 	question   func(context.Context, rpc.QuestionParams) (editor.Answers, error)
 
-	mu     sync.Mutex
-	told   []message
-	news   chan struct{} // closed and made anew with each message
-	frames int
+	mu   sync.Mutex
+	told []message
+	news chan struct{} // closed and made anew with each message
 }
 
 // message is a notification, or a request of the bridge.
@@ -183,6 +182,9 @@ func (w *world) start(setups ...setup) {
 		CWD:          w.project,
 		Capabilities: rpc.Capabilities{Streaming: true, Permissions: true, Progress: true, Thinking: true, Questions: true},
 		Options:      map[string]any{"trusted": true},
+	}
+	if recordings != "" {
+		setups = append(setups, record)
 	}
 	for _, s := range setups {
 		s(w, serve, &params)
