@@ -13,6 +13,8 @@ import (
 
 	"drawbridge/adapters"
 	"drawbridge/bridge/policy"
+
+	"github.com/sourcegraph/conc/panics"
 )
 
 // prompt is an open question. Its entry in the session's table, under the CLI's request id, is the right to settle it: whoever
@@ -186,6 +188,10 @@ func newPromptID() string {
 
 // open puts a question to the client, in a goroutine of its own. Called with mu held.
 func (s *Session) open(ctx context.Context, withdraw context.CancelFunc, pr *prompt) {
+	if s.prompts[pr.RequestID] != nil { // put twice: the answer to the first is the answer
+		withdraw()
+		return
+	}
 	pr.withdraw = withdraw
 	s.prompts[pr.RequestID] = pr
 	s.order = append(s.order, pr)
@@ -220,10 +226,10 @@ func (s *Session) open(ctx context.Context, withdraw context.CancelFunc, pr *pro
 // ask puts a permission question to the client until it has an answer that counts. ok is false if there is nothing to settle any
 // more. Called without mu.
 func (s *Session) ask(ctx context.Context, pr *prompt) (v verdict, ok bool) {
-	defer close(pr.returned)
 	for {
 		asked := time.Now()
-		d, err := s.b.Client.Permission(ctx, s, pr.Prompt)
+		var d Decision
+		err := pr.put(func() (err error) { d, err = s.b.Client.Permission(ctx, s, pr.Prompt); return })
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return verdict{outcome: "denied", by: "timeout", message: saidNothing}, true
@@ -242,20 +248,37 @@ func (s *Session) ask(ctx context.Context, pr *prompt) (v verdict, ok bool) {
 		if again == "" {
 			return v, true
 		}
-		s.askAnew(pr, again)
+		if !s.askAnew(pr, again) {
+			return verdict{}, false
+		}
 	}
 }
 
-// askAnew changes a prompt into the one that is asked next. Whoever holds the old one keeps it as it was. Called without mu.
-func (s *Session) askAnew(pr *prompt, again string) {
+// put has the client ask. A withdrawal waits with mu held until the client is done, so nothing in here may wait for mu. A client that
+// panics has not said yes.
+func (pr *prompt) put(ask func() error) (err error) {
+	defer close(pr.returned)
+	if caught := panics.Try(func() { err = ask() }); caught != nil {
+		return caught.AsError()
+	}
+	return err
+}
+
+// askAnew changes a prompt into the one that is asked next, unless it was withdrawn meanwhile. Whoever holds the old one keeps it as it
+// was. Called without mu.
+func (s *Session) askAnew(pr *prompt, again string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.prompts[pr.RequestID] != pr {
+		return false
+	}
 	next := *pr.Prompt
 	next.Again = again
-	pr.Prompt = &next
+	pr.Prompt, pr.returned = &next, make(chan struct{})
 	if again == fileChanged {
 		s.showDiff(pr)
 	}
+	return true
 }
 
 func (s *Session) tellLocked(n Notice) {
@@ -266,8 +289,8 @@ func (s *Session) tellLocked(n Notice) {
 
 // question puts questions to the client. Called without mu.
 func (s *Session) question(ctx context.Context, pr *prompt) (verdict, bool) {
-	defer close(pr.returned)
-	a, err := s.b.Client.Question(ctx, s, pr.Prompt)
+	var a Answers
+	err := pr.put(func() (err error) { a, err = s.b.Client.Question(ctx, s, pr.Prompt); return })
 	v := verdict{outcome: "declined", by: "user", message: a.Message}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

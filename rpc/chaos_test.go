@@ -191,6 +191,7 @@ type chaos struct {
 	greeted  bool
 	ended    bool // shutdown is answered
 	out      chan string
+	hungUp   bool // out is closed
 }
 
 type chaosRequest struct {
@@ -300,9 +301,7 @@ func (c *chaos) run(script *scripted.Script, dir string) {
 	_ = fromServer.Close()
 	_ = in.Close()
 	<-read
-	if way < 2 || way >= 6 {
-		close(c.out)
-	}
+	c.hangUp()
 	<-wrote
 }
 
@@ -321,7 +320,7 @@ func (c *chaos) end(way int, output *io.PipeReader) {
 		if c.chance(50) {
 			c.request("shutdown", "", "null")
 		}
-		close(c.out) // the end of the input
+		c.hangUp()
 	case way < 8:
 		c.resume()
 		c.request("shutdown", "", "null")
@@ -381,7 +380,19 @@ func (c *chaos) send(frame string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log("> %s", frame)
-	c.out <- frame
+	if !c.hungUp {
+		c.out <- frame
+	}
+}
+
+// hangUp ends the server's input.
+func (c *chaos) hangUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.hungUp {
+		c.hungUp = true
+		close(c.out)
+	}
 }
 
 // request sends a request. A session of "" is the default one.
@@ -774,14 +785,24 @@ func (c *chaos) prompt(f *chaosFrame, v *chaosView) {
 	}
 	wait := time.Duration(0)
 	if !c.calm {
-		switch c.random.IntN(12) {
+		switch c.random.IntN(14) {
 		case 0, 1, 2:
 			wait = []time.Duration{0, time.Millisecond, 21 * time.Millisecond, 2 * time.Second}[c.random.IntN(4)]
 		case 3:
 			result = `"result":{"decision":"deny","message":"no"}`
 		case 4:
 			result = fmt.Sprintf(`"result":{"prompt_id":%q,"decision":"deny","interrupt":true}`, p.id)
-		case 5, 6:
+		case 5:
+			result = `"result":{"prompt_id":"p_0","decision":"allow"}`
+		case 6:
+			result = `"error":{"code":-32603,"message":"the editor failed"}`
+		case 7:
+			result = `"result":null`
+		case 8:
+			result = `"result":[]`
+		case 9:
+			result = `"result":{"prompt_id":7}`
+		case 10, 11:
 			return // never
 		}
 	}
@@ -794,7 +815,8 @@ func (c *chaos) prompt(f *chaosFrame, v *chaosView) {
 		p.answered = true
 		frame := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, p.request, result)
 		c.log("> %s", frame)
-		defer func() { _ = recover() }() // the input may have ended meanwhile
-		c.out <- frame
+		if !c.hungUp {
+			c.out <- frame
+		}
 	})
 }

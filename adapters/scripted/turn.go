@@ -119,7 +119,9 @@ func (t *turn) play() {
 		err = t.localCommand(command, argument)
 	default:
 		if err = t.submitHooks(prompt); err == nil {
-			p.say(p.initLine(t))
+			p.lock() // the mode and the model may be changing
+			p.put(p.initLine(t))
+			p.unlock()
 			t.requesting()
 			err = t.answerWith(scene)
 		}
