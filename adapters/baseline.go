@@ -9,6 +9,7 @@ type baseline struct {
 	traits traits
 
 	stream    stream
+	repeat    repeat              // the last line, if it was a delta
 	uses      map[string]*openUse // announced tool uses without a result, by id
 	announced int                 // how many there were
 	agents    map[string]string   // agent id → the tool use of the agent tool it works for
@@ -102,6 +103,10 @@ func (l *line) scan(span []byte) bool {
 
 func (b *baseline) Decode(raw []byte, m *Message) {
 	*m = Message{Raw: raw, Blocks: m.Blocks[:0], Results: m.Results[:0], Tasks: m.Tasks[:0]}
+	if b.repeat.decode(raw, m) {
+		return
+	}
+	b.repeat.forget()
 	span := trim(raw)
 	if len(span) == 0 {
 		m.Kind = Skipped

@@ -134,6 +134,7 @@ func (b *baseline) delta(l *line, m *Message) {
 	}
 	s.told = true
 	m.MessageID, m.Block, m.Text = b.stream.id, i, Text(text)
+	b.repeat.remember(m.Raw, l, m)
 }
 
 // moveTo follows a stream_event that names another message than the current one (2.1.329 names it in each), which can only be if

@@ -332,51 +332,59 @@ type verdict struct {
 // with mu held.
 func (s *Session) settle(pr *prompt, v verdict) {
 	s.close(pr)
-	_ = s.audit(pr, v) // the user has decided, whether it can be written down or not
 	s.conclude(pr, v)
+	_ = s.audit(pr, v) // the user has decided, whether it can be written down or not
 	s.tellState()
 }
 
-// conclude tells the editor and the CLI. Called with mu held.
+// conclude answers the CLI, which waits, and tells the editor. Called with mu held: nothing of what follows from the answer is told
+// before it.
 func (s *Session) conclude(pr *prompt, v verdict) {
-	told := v.message
-	if v.outcome == "allowed" {
-		told = ""
-	}
-	if pr.asked {
-		s.tell(PromptResolved{PromptID: pr.ID, ToolUseID: pr.ToolUseID, Outcome: v.outcome, By: v.by, Rule: v.rule, Message: told, Input: v.input})
-	} else {
-		s.tell(ToolDecided{ToolUseID: pr.ToolUseID, Decision: v.outcome, By: v.by, Rule: v.rule})
-	}
 	allowed := v.outcome == "allowed" || v.outcome == "answered"
+	s.answer(pr, v, allowed)
 	if !allowed {
 		s.refused[pr.ToolUseID] = true
 		if v.interrupt && s.turn != nil {
 			s.turn.interrupted = true
 		}
 	}
+	if !pr.asked {
+		s.tell(ToolDecided{ToolUseID: pr.ToolUseID, Decision: v.outcome, By: v.by, Rule: v.rule})
+		return
+	}
+	told := v.message
+	if allowed {
+		told = "" // what the model is told of an edit
+	}
+	s.tell(PromptResolved{PromptID: pr.ID, ToolUseID: pr.ToolUseID, Outcome: v.outcome, By: v.by, Rule: v.rule, Message: told, Input: v.input})
+	if allowed && v.mode != "" {
+		s.modeIs(v.mode)
+	}
+}
+
+// answer writes the line that the CLI, or our hook in it, waits for.
+func (s *Session) answer(pr *prompt, v verdict, allowed bool) {
+	a, input := pr.run.adapter, pr.Input
+	if v.input != nil {
+		input = v.input
+	}
+	var line []byte
 	switch {
 	case pr.hook && allowed:
 		seen := s.hooked[pr.ToolUseID]
 		seen.approved = pr.Input
 		s.hooked[pr.ToolUseID] = seen
-		pr.run.send(pr.run.adapter.AppendReply(nil, pr.RequestID, json.RawMessage(`{}`)))
+		line = a.AppendReply(nil, pr.RequestID, json.RawMessage(`{}`))
 	case pr.hook:
-		pr.run.send(pr.run.adapter.AppendReply(nil, pr.RequestID, hookDecision("deny", v.message)))
+		line = a.AppendReply(nil, pr.RequestID, hookDecision("deny", v.message))
 	case allowed:
-		input := pr.Input
-		if v.input != nil {
-			input = v.input
-			if v.outcome == "allowed" {
-				s.edited[pr.ToolUseID] = editNote(pr.Tool, v)
-			}
-		}
-		pr.run.send(pr.run.adapter.AppendAllow(nil, pr.Permission, input, v.mode))
-		if v.mode != "" {
-			s.modeIs(v.mode)
-		}
+		line = a.AppendAllow(nil, pr.Permission, input, v.mode)
 	default:
-		pr.run.send(pr.run.adapter.AppendDeny(nil, pr.Permission, v.message, v.interrupt))
+		line = a.AppendDeny(nil, pr.Permission, v.message, v.interrupt)
+	}
+	pr.run.send(line)
+	if v.outcome == "allowed" && v.input != nil {
+		s.edited[pr.ToolUseID] = editNote(pr.Tool, v)
 	}
 }
 

@@ -158,8 +158,8 @@ func (s *Session) next() {
 	if s.queueTold {
 		s.tellQueue()
 	}
-	s.begin(t)
 	s.run.send(s.run.adapter.AppendUser(nil, adapters.UserMessage{UUID: t.message, Content: t.content}))
+	s.begin(t) // its answer cannot be read before mu is free
 }
 
 // begin makes t the turn that runs. Called with mu held.

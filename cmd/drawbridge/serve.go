@@ -104,11 +104,20 @@ func exitOf(e rpc.Exit) error {
 	return &exitError{exitFailure, e.Err}
 }
 
-// sweepLimit bounds the look through the process table for what an earlier bridge has left behind.
-const sweepLimit = 10 * time.Second
+// The look through the process table for what an earlier bridge has left behind comes after the editor has had its first answer,
+// and is bounded.
+const (
+	sweepDelay = 300 * time.Millisecond
+	sweepLimit = 10 * time.Second
+)
 
 // sweep ends the claude processes of bridges that were killed together with their guards.
 func sweep(ctx context.Context, log *zap.Logger) {
+	select {
+	case <-time.After(sweepDelay):
+	case <-ctx.Done():
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
 	ended, err := guard.Sweep(ctx)
