@@ -285,7 +285,9 @@ type captor struct {
 }
 
 func (c *captor) Message(s *Session, m *adapters.Message) error {
-	c.results = append(c.results, m.Clone().Results...)
+	if m.Kind == adapters.ToolResults {
+		c.results = append(c.results, m.Clone().Results...)
+	}
 	return c.logClient.Message(s, m)
 }
 

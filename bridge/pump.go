@@ -43,7 +43,7 @@ func (r *Run) handleLines(stdout io.Reader, line *[]byte) {
 		if err != nil || !lines.more() {
 			r.flush()
 			if lines.grew {
-				lines.grew, lines.long, m = false, nil, adapters.Message{}
+				lines.grew, lines.long, m, *line = false, nil, adapters.Message{}, nil
 				debug.FreeOSMemory() // the runtime by itself keeps a huge line's memory for minutes
 			}
 		}

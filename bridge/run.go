@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,7 +14,6 @@ import (
 	"drawbridge/adapters"
 	"drawbridge/bridge/store"
 
-	"github.com/google/uuid"
 	"github.com/sourcegraph/conc"
 	"go.uber.org/zap"
 )
@@ -156,22 +153,6 @@ func (r *Run) play() *Error {
 	return r.obituary(exit)
 }
 
-// hangUp closes the outputs of a process that is gone, when they do not end by themselves: something that got away from the guard
-// holds them open. What was in them has been read by then, unless it is the editor that the pump waits for.
-func (r *Run) hangUp(proc Process, read <-chan struct{}) {
-	for !wait(context.Background(), read, outputGrace) {
-		if r.waiting.Load() {
-			continue
-		}
-		for _, out := range []io.Reader{proc.Stdout(), proc.Stderr()} {
-			if c, ok := out.(io.Closer); ok {
-				_ = c.Close()
-			}
-		}
-		return
-	}
-}
-
 // startOptions are what this run of the CLI is started with. Called with mu held.
 func (s *Session) startOptions(r *Run) adapters.Options {
 	o := s.options
@@ -280,110 +261,6 @@ func (r *Run) catchUp() {
 	}
 }
 
-var (
-	unknownOption = regexp.MustCompile(`unknown option '(--[a-z-]+)`)
-	notFound      = "No conversation found"
-)
-
-// obituary says what the exit of the CLI means to the user.
-func (r *Run) obituary(exit Exit) *Error {
-	words := r.stderr.String()
-	e := fail(KindClaudeExited, "")
-	switch {
-	case exit.Err != nil:
-		e.Message = fmt.Sprintf("Claude Code could not be run: %v", exit.Err)
-	case exit.Signal != "":
-		e.Message = fmt.Sprintf("Claude Code was ended by signal %s", exit.Signal)
-	default:
-		e.Message = fmt.Sprintf("Claude Code exited with status %d", exit.Code)
-		e.ExitCode = &exit.Code
-	}
-	if last := lastLine(words); last != "" {
-		e.Message += ": " + last
-		e.StderrTail = words
-	}
-	return e
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	line := strings.TrimSpace(lines[len(lines)-1])
-	if len(line) > 300 {
-		line = strings.ToValidUTF8(line[:300], "") + "…"
-	}
-	return line
-}
-
-// ranOut puts the session in order after the end of r. The turn that ran has failed, or was cancelled if we ended it; the next
-// message starts a new run. Called with mu held.
-func (s *Session) ranOut(r *Run, err *Error) {
-	s.run = nil
-	clear(r.calls)
-	by := "claude"
-	if s.closed {
-		by = "session_closed"
-	} else if s.turn != nil && s.turn.interrupted {
-		by = "interrupt"
-	}
-	s.withdrawAll(by)
-	clear(s.tasks)
-	wanted := r.stopping
-	if wanted {
-		err = nil
-	}
-	if err != nil && !s.closed {
-		if s.startsDifferently(r, err) {
-			s.startRun() // also without a message: whoever started it wants it up
-			return
-		}
-		s.exited = &State{State: "exited", ExitCode: err.ExitCode, Message: err.Message, Remedy: err.Remedy}
-	}
-	t := s.turn
-	if t == nil && err != nil && s.holding == nil && len(s.queue) > 0 {
-		t = s.queue[0]
-		s.queue = s.queue[1:]
-		if s.queueTold {
-			s.tellQueue()
-		}
-		s.begin(t)
-	}
-	switch {
-	case t == nil:
-		s.tellState()
-		s.next()
-	case t.interrupted || err == nil:
-		s.finish(t, nil, TurnResult{Status: cancelled, StopReason: cancelled})
-	default:
-		s.finish(t, nil, TurnResult{Status: failed, StopReason: "error", Error: err})
-	}
-}
-
-// startsDifferently says whether the CLI refused to start the way it was started, and sees to it that the next start is another
-// way: without a flag that this version does not know, or with a new conversation where there is none to resume.
-func (s *Session) startsDifferently(r *Run, err *Error) bool {
-	flag := unknownOption.FindStringSubmatch(err.StderrTail)
-	var loses string
-	dispensable := false
-	if flag != nil {
-		loses, dispensable = adapters.WithoutFlag(flag[1])
-	}
-	switch {
-	case dispensable && !slices.Contains(s.without, flag[1]) && s.turn == nil:
-		s.without = append(s.without, flag[1])
-		s.noticeOnce("warning", "flag_dropped", "This Claude Code does not know the flag "+flag[1]+" and is started without it: "+loses+".", "Update Claude Code.")
-	case r.resumed && strings.Contains(err.StderrTail+err.Message, notFound):
-		s.spoken = false
-		s.claudeIs(uuid.NewString())
-		s.notice("warning", "conversation_lost", "Claude Code has nothing written of this conversation; it begins anew.", "")
-		if s.turn != nil {
-			return false // its message was sent: it has failed, and is sent again by the user
-		}
-	default:
-		return false
-	}
-	return true
-}
-
 // send writes a line to the CLI, without waiting for it.
 func (r *Run) send(line []byte) { r.in.put(line) }
 
@@ -425,67 +302,4 @@ func (r *Run) ask(c adapters.Control, answer chan<- adapters.Response) (id strin
 
 func unsupported(what string) *Error {
 	return &Error{Kind: KindUnsupportedByCLI, Message: "This version of Claude Code does not support " + what + ".", Remedy: "Update Claude Code."}
-}
-
-// How long each chance lasts that a CLI gets to end by itself.
-const (
-	interruptGrace = time.Second     // for the running turn, after an interrupt
-	inputGrace     = time.Second     // after the end of its input
-	termGrace      = time.Second     // after SIGTERM
-	outputGrace    = 2 * time.Second // between the end of its output and its own, either way round
-)
-
-// shutdown ends the run in the order that loses least: interrupt the turn, end the input, TERM, KILL.
-func (r *Run) shutdown(ctx context.Context) {
-	s := r.s
-	s.mu.Lock()
-	r.stopping = true
-	r.halt()
-	proc, t := r.proc, s.turn
-	interrupted := proc != nil && r.ready && t != nil && r.adapter.Features().Controls["interrupt"]
-	if interrupted {
-		r.interrupt(nil)
-	}
-	s.mu.Unlock()
-	if proc == nil {
-		<-r.done
-		return
-	}
-	if interrupted {
-		r.waitTurn(ctx, t, interruptGrace)
-	}
-	r.in.close()
-	if wait(ctx, r.done, inputGrace) {
-		return
-	}
-	_ = proc.Terminate()
-	if wait(ctx, r.done, termGrace) {
-		return
-	}
-	_ = proc.Kill()
-	<-r.done
-}
-
-// waitTurn waits until t has ended, the run has, or the time is up.
-func (r *Run) waitTurn(ctx context.Context, t *Turn, limit time.Duration) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-t.over:
-	case <-r.done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-func wait(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
 }
