@@ -18,7 +18,7 @@ type voice struct {
 }
 
 func (b *baseline) assistant(l *line, m *Message) {
-	var id, model, content, stop []byte
+	var id, model, content, stop, used []byte
 	msg := object(l.message)
 	for msg.next() {
 		switch string(msg.key) {
@@ -30,6 +30,8 @@ func (b *baseline) assistant(l *line, m *Message) {
 			content = msg.val
 		case "stop_reason":
 			stop = msg.val
+		case "usage":
+			used = msg.val
 		}
 	}
 	if !msg.ok || !isArray(content) {
@@ -52,6 +54,10 @@ func (b *baseline) assistant(l *line, m *Message) {
 			b.discard(0, m) // the answer was fetched again under another id
 		}
 		b.turn.interrupted = false
+		if isObject(used) {
+			u := usage(used)
+			m.Context = u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens + u.OutputTokens
+		}
 		if isString(stop) {
 			b.turn.stopReason = str(stop)
 		}

@@ -326,3 +326,13 @@ func TestAChangedSessionIDMeansThatTheConversationWasCleared(t *testing.T) {
 		t.Errorf("told before: %+v", m.Boundary)
 	}
 }
+
+func TestAnAssistantLineTellsHowFullTheWindowIs(t *testing.T) {
+	m := decode(t, `{"type":"assistant","message":{"id":"msg_1","content":[],"usage":{"input_tokens":10,"cache_read_input_tokens":200,"cache_creation_input_tokens":3000,"output_tokens":5}},"parent_tool_use_id":null}`)
+	if m.Context != 3215 {
+		t.Errorf("%d tokens", m.Context)
+	}
+	if m = decode(t, `{"type":"assistant","message":{"id":"msg_1","content":[],"usage":{"input_tokens":10}},"parent_tool_use_id":"toolu_1"}`); m.Context != 0 {
+		t.Errorf("a subagent's window counts as the main agent's: %d", m.Context)
+	}
+}

@@ -28,6 +28,9 @@ type Message struct {
 	// Tasks stand beside an Assistant or ToolResults line where the CLI has no lines of its own about tasks (before 2.1.112): what
 	// the agent tool's start and result tell. Their ID is the tool use.
 	Tasks []Task
+	// Context is how many tokens of the model's window an Assistant line of the main agent leaves in use; 0 if not told. It is as of
+	// the beginning of the answer, whose own tokens are not counted yet.
+	Context int64
 	// Origin of an Assistant line: OriginModel, OriginCommand or OriginError.
 	Origin Origin
 

@@ -95,6 +95,9 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 		}
 		if m.Parent == "" && s.turn != nil && m.Origin == adapters.OriginModel {
 			s.turn.messageID = m.MessageID
+			if m.Context > 0 {
+				s.context = m.Context
+			}
 			s.retry = nil
 		}
 		for i := range m.Blocks {
