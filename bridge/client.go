@@ -154,6 +154,12 @@ type ToolDecided struct {
 	Rule      string
 }
 
+// ToolDone tells what a file tool has done. Told before the tool's result.
+type ToolDone struct {
+	ToolUseID string
+	Diff      *Diff
+}
+
 // Notice is something the user should know. Remedy says what to do about it.
 type Notice struct {
 	Level   string // info, warning, error
@@ -170,6 +176,7 @@ func (SessionChanged) event() {}
 func (ToolAnnounced) event()  {}
 func (PromptResolved) event() {}
 func (ToolDecided) event()    {}
+func (ToolDone) event()       {}
 func (Notice) event()         {}
 
 // Update holds what is known of a session, in the names of session_update. A nil field is unknown, or unchanged in SessionChanged.

@@ -48,6 +48,7 @@ func (s *Session) hook(r *Run, q *adapters.Request) {
 // beforeTool applies our deny and ask rules to a tool that is about to run.
 func (s *Session) beforeTool(r *Run, requestID string, h *adapters.Hook) {
 	s.hooked[h.ToolUseID] = hookedTool{cwd: h.CWD}
+	s.foresee(h.ToolUseID, h.Tool, h.Input)
 	c := s.policyCall(h.Tool, h.Input)
 	c.ShellCwd = h.CWD
 	if h.Mode != "" {
@@ -134,5 +135,15 @@ func (s *Session) enforcement(f adapters.Features) {
 	s.rulesPartly = ""
 	if !f.Hooks {
 		s.rulesPartly = "This version of Claude Code has no hooks over the control channel."
+	}
+}
+
+// foresee keeps what a file tool is about to do, for its result: afterwards the file does not tell what it was before.
+func (s *Session) foresee(toolUseID, tool string, input json.RawMessage) {
+	if !s.options.Diffs || s.remote {
+		return
+	}
+	if diff, _, err := proposeDiff(s.version(), tool, input, s.options.CWD); err == nil && diff != nil {
+		s.diffs[toolUseID] = diff
 	}
 }

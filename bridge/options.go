@@ -26,6 +26,7 @@ type SessionOptions struct {
 	IdleStop          time.Duration `json:"-"` // an idle CLI is stopped after this; 0: never
 	MinAnswer         time.Duration `json:"-"` // an allow that comes sooner is asked anew
 	Streaming         bool          `json:"-"` // the editor takes tokens
+	Diffs             bool          `json:"-"` // the editor is told what edits do
 	CanAsk            bool          `json:"-"` // the editor can ask for permission; else every question is denied
 	CanAnswer         bool          `json:"-"` // the editor can ask questions; else AskUserQuestion is declined
 }

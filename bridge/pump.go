@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
+	"time"
 
 	"drawbridge/adapters"
 
@@ -15,7 +16,8 @@ import (
 
 const (
 	readBuffer = 64 << 10 // one fill makes about 32 KiB of frames
-	keepBuffer = 1 << 20  // a longer line's buffer is given back
+	writtenBy  = time.Second
+	keepBuffer = 1 << 20 // a longer line's buffer is given back
 )
 
 // pump reads the CLI's lines and deals with each. It never waits for a person; it waits for a slow editor (Flush), and for the
@@ -44,7 +46,9 @@ func (r *Run) handleLines(stdout io.Reader, line *[]byte) {
 			r.flush()
 			if lines.grew {
 				lines.grew, lines.long, m, *line = false, nil, adapters.Message{}, nil
-				debug.FreeOSMemory() // the runtime by itself keeps a huge line's memory for minutes
+				// The runtime by itself keeps a huge line's memory for minutes. What was made of the line is on its way to the
+				// editor for a moment yet.
+				time.AfterFunc(writtenBy, debug.FreeOSMemory)
 			}
 		}
 		if err != nil {
@@ -119,6 +123,12 @@ func (r *Run) handle(line []byte, m *adapters.Message) {
 			}
 			delete(s.openTools, res.ToolUseID)
 			delete(s.hooked, res.ToolUseID)
+			if diff := s.diffs[res.ToolUseID]; diff != nil {
+				delete(s.diffs, res.ToolUseID)
+				if !res.IsError {
+					s.tell(ToolDone{res.ToolUseID, diff})
+				}
+			}
 			if s.refused[res.ToolUseID] {
 				delete(s.refused, res.ToolUseID)
 				res.Denied = true

@@ -54,6 +54,7 @@ type Session struct {
 	refused     map[string]bool       // tool uses that were denied here
 	hooked      map[string]hookedTool // tool uses that our hook has seen
 	edited      map[string]string     // what the model is told of an edited tool use
+	diffs       map[string]*Diff      // what file tools are about to do
 	root        string                // real path of the project: what its rules are stored under
 	remote      bool                  // the CLI runs on another machine
 	grants      []policy.Source       // what the user has allowed for this session
@@ -71,7 +72,7 @@ type Session struct {
 
 func newSession(b *Bridge, id string, o SessionOptions) *Session {
 	s := &Session{b: b, id: id, claude: id, opened: time.Now(), options: o, log: b.Log.With(zap.String("session", id)),
-		prompts: map[string]*prompt{}, refused: map[string]bool{}, openTools: map[string]string{}, hooked: map[string]hookedTool{}, edited: map[string]string{},
+		prompts: map[string]*prompt{}, refused: map[string]bool{}, openTools: map[string]string{}, hooked: map[string]hookedTool{}, edited: map[string]string{}, diffs: map[string]*Diff{},
 		root: realPath(o.CWD), granted: map[string]time.Time{}, uses: map[string]ruleUse{}, tasks: map[string]*adapters.Task{},
 		noticed: map[string]bool{}, state: State{State: "idle"}}
 	claude := b.Claude()

@@ -76,6 +76,8 @@ func (s *Session) answer(pr *prompt, v verdict, allowed bool) {
 	}
 	pr.run.send(line)
 	if v.outcome == "allowed" && v.input != nil {
+		delete(s.diffs, pr.ToolUseID)
+		s.foresee(pr.ToolUseID, pr.Tool, v.input)
 		s.edited[pr.ToolUseID] = editNote(pr.Tool, v)
 	}
 }

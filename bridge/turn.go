@@ -235,6 +235,7 @@ func (s *Session) finish(t *Turn, r *adapters.Result, res TurnResult) {
 	if len(s.tasks) == 0 { // or a background agent is still at it
 		clear(s.hooked)
 		clear(s.edited)
+		clear(s.diffs)
 		clear(s.refused)
 	}
 	s.stopQuiet()

@@ -43,6 +43,11 @@ func (s *Server) Event(session *bridge.Session, e bridge.Event) error {
 			decision = "allow"
 		}
 		v.decide(e.ToolUseID, &Permission{Decision: decision, By: e.By, Rule: e.Rule})
+	case bridge.ToolDone:
+		if v.done == nil {
+			v.done = map[string]*bridge.Diff{}
+		}
+		v.done[e.ToolUseID] = e.Diff
 	case bridge.Notice:
 		v.notice(e)
 	}

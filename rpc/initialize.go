@@ -74,6 +74,7 @@ func (s *Server) adapt(p *greetingParams) {
 	s.client = p.client
 	s.trace.set(p.trace)
 	o := &p.options
+	o.Diffs = p.client.Diffs
 	o.Streaming, o.CanAsk, o.CanAnswer = p.client.Streaming, p.client.canAsk(), p.client.Questions
 	o.PermissionTimeout = time.Duration(o.PermissionTimeoutS * float64(time.Second))
 	o.IdleStop = time.Duration(o.IdleStopS * float64(time.Second))

@@ -81,6 +81,7 @@ type ToolResultParams struct {
 	Content         json.RawMessage `json:"content,omitempty"` // a string or content blocks
 	IsError         bool            `json:"is_error"`
 	Permission      *Permission     `json:"permission,omitempty"`
+	Diff            *bridge.Diff    `json:"diff,omitempty"`       // what a file tool has done; for a client with diffs
 	Structured      json.RawMessage `json:"structured,omitempty"` // the CLI's own record
 	Truncated       *Truncated      `json:"truncated,omitempty"`  // content or structured was cut
 	ParentToolUseID string          `json:"parent_tool_use_id,omitempty"`

@@ -24,6 +24,7 @@ type view struct {
 	told     string                          // the state the editor knows
 	outputs  int                             // of slash commands so far: the CLI gives them no message id
 	decided  map[string]*Permission          // tool uses about which nobody was asked, until their results
+	done     map[string]*bridge.Diff         // what file tools have done, until their results
 }
 
 // view finds or makes the view of a session.
@@ -191,6 +192,8 @@ func (v *view) toolUse(message string, block int, t *adapters.ToolUse, parent st
 func (v *view) toolResult(m *adapters.Message, r *adapters.ToolResult) {
 	p := ToolResultParams{SessionID: v.id, ToolUseID: r.ToolUseID, Outcome: outcome(r), Content: r.Content, IsError: r.IsError,
 		Structured: r.Structured, ParentToolUseID: m.Parent}
+	p.Diff = v.done[r.ToolUseID]
+	delete(v.done, r.ToolUseID)
 	if r.Original > 0 {
 		p.Truncated = &Truncated{r.Original}
 	}

@@ -241,6 +241,10 @@ func TestTheDiffIsShownCheckedAgainAndMayBeEdited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		results := w.since(0, "tool_result")
+		if told := results[len(results)-1].get("diff", "new_text"); string(data) == "new\nmine\n" && told != "new\nmine\n" {
+			t.Errorf("the result tells the diff %q", told)
+		}
 		// The CLI itself may refuse a file that has changed since it was read; then it is as somebody left it.
 		if got := string(data); got != "new\nmine\n" && got != "one\ntwo\nthree\n" {
 			t.Errorf("the file holds %q", got)
