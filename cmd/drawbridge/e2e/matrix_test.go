@@ -36,6 +36,7 @@ var limits = map[string]map[string]limit{
 	"TestThreeReadsAskAtOnceAndAreAnsweredInReverse":       {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
 	"TestQuestionsAreAnsweredAndDeclined":                  {"2.0.0": {"no such tool", noQuestions}, "1.0.128": {"no such tool", noQuestions}, "1.0.22": {"no such tool", noQuestions}},
 	"TestAPlanIsRejectedWithCommentsAndApprovedIntoAMode":  {"1.0.22": {"no prompts: the plan is refused", planRefused}},
+	"TestAPIErrorsFailTheTurnAndNotTheSession":             {"1.0.22": {"it retries for minutes in silence: told, and interrupted", silentRetries}},
 	"TestFiveMessagesAtOnceGetFiveAnswersInOrder":          {"1.0.22": {"no streaming: whole answers", fiveWholeAnswers}},
 	"TestInterruptWhileStreaming":                          {"1.0.22": {"no interrupt: ended and resumed", endedAndResumed}},
 	"TestInterruptWhileAPromptIsOpenTakesItBackFirst":      {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
@@ -46,7 +47,7 @@ var limits = map[string]map[string]limit{
 	"TestADenyRuleHoldsWhereTheCLIDoesNotAsk":              {"1.0.22": {"no hooks: rules_enforced says so", rulesNotEnforced}},
 	"TestAnAskRuleAsksWhereTheCLIDoesNot":                  {"1.0.22": {"no hooks: rules_enforced says so", rulesNotEnforced}},
 	"TestTheModelIsToldOfAnEdit":                           {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
-	"TestWhatAHostileProjectBringsStaysOff":                {"1.0.22": {"a folder that is not trusted is refused", untrustedIsRefused}},
+	"TestWhatAHostileProjectBringsStaysOff":                {"1.0.22": {"a folder that is not trusted is refused", untrustedIsRefused}, "1.0.110": {"a folder that is not trusted is refused", untrustedIsRefused}},
 	"TestSeveralBlocksAndAnImageAreSent":                   {"1.0.22": {"one text: joined, and an image refused", oneTextAlone}},
 	"TestALongResultReachesTheEditorCutAndALongInputWhole": {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
 }
@@ -204,6 +205,23 @@ func planRefused(t *testing.T, version string) {
 	w.completed(w.say("write: " + filepath.Join(w.project, "new.txt") + "|text"))
 	if w.asked(0) > 0 || w.exists("new.txt") {
 		t.Errorf("asked %d times; the file is there: %v", w.asked(0), w.exists("new.txt"))
+	}
+}
+
+// silentRetries: the version takes no heed of CLAUDE_CODE_MAX_RETRIES. That it is silent is told, and an interrupt ends it.
+func silentRetries(t *testing.T, version string) {
+	w := enter(t, version)
+	if r := w.say("fail: 400"); r.Status != "failed" || r.Error == nil || r.Error.Kind != "invalid_request" {
+		t.Errorf("400: %v", r)
+	}
+	answer := w.send("fail: 500")
+	w.await(0, "that it is quiet", func(m message) bool { return m.method == "status_change" && m.get("quiet_ms") != "" })
+	w.interrupt()
+	if r := w.await1(answer); r.Status != "cancelled" {
+		t.Errorf("500: %v", r)
+	}
+	if r := w.say("next"); r.Result != "Echo: next" {
+		t.Errorf("next: %v", r)
 	}
 }
 
@@ -386,9 +404,9 @@ func oneTextAlone(t *testing.T, version string) {
 
 func TestALongResultReachesTheEditorCutAndALongInputWhole(t *testing.T) {
 	eachVersion(t, all, func(t *testing.T, version string) {
-		const limit = 64 << 10
+		const limit = 32 << 10
 		w := enter(t, version, arguments("--max-payload-bytes", fmt.Sprint(limit)))
-		long := strings.Repeat("0123456789abcdef", 3<<20/16)
+		long := strings.Repeat("0123456789abcdef", 60<<10/16)
 		shown := 0
 		w.permission = func(_ context.Context, p rpc.PermissionParams) (editor.Decision, error) {
 			if strings.Contains(string(p.Input), long) {
@@ -400,19 +418,90 @@ func TestALongResultReachesTheEditorCutAndALongInputWhole(t *testing.T) {
 		if data, err := os.ReadFile(filepath.Join(w.project, "long")); err != nil || string(data) != long || shown != 1 {
 			t.Errorf("%d bytes were written (%v), shown whole %d times", len(data), err, shown)
 		}
-		// Longer than the limit, and shorter than what the CLIs cut by themselves (30 KB of Bash) or refuse (256 KB of Read).
-		lines := strings.Repeat("0123456789abcdef\n", 200<<10/17)
+		// The CLIs themselves cut what Bash prints at 30 KB, and refuse to Read more than 25,000 tokens.
+		lines := strings.Repeat("0123456789abcdef\n", 60<<10/17)
 		if err := os.WriteFile(filepath.Join(w.project, "read"), []byte(lines), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		from := w.mark()
-		w.say("read: " + filepath.Join(w.project, "read"))
+		w.completed(w.say("read: " + filepath.Join(w.project, "read")))
 		m := w.await(from, "the result", method("tool_result"))
-		if len(m.params) > limit {
-			t.Errorf("the result has %d bytes", len(m.params))
+		if n := len(m.params); n > limit || n < limit/2 || m.get("outcome") != "ok" {
+			t.Errorf("the result is %s and has %d bytes", m.get("outcome"), n)
 		}
-		if len(lines) > limit && m.get("outcome") == "ok" && (m.get("truncated", "original_bytes") == "" || !strings.Contains(string(m.params), "[truncated: original_size=")) {
+		if m.get("truncated", "original_bytes") == "" || !strings.Contains(string(m.params), "[truncated: original_size=") {
 			t.Errorf("it is not marked: %.300s", m.params)
 		}
 	})
+}
+
+func TestAHugeResultReachesTheEditorCutAndAHugeInputWhole(t *testing.T) {
+	content := strings.Repeat("0123456789abcd\n", 15<<20/15)
+	input, err := json.Marshal(map[string]string{"file_path": "huge", "content": content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := scripted(t, "real\n-- write --\nmatch write\ntool Write "+string(input)+"\nask\ntext Written.\n"+
+		"-- print --\nmatch print\ntool Bash {\"command\":\"cat huge\"}\nrun\nresult bytes 30MB\ntext Printed.\n")
+	var shown struct{ Content string }
+	w.permission = func(_ context.Context, p rpc.PermissionParams) (editor.Decision, error) {
+		_ = json.Unmarshal(p.Input, &shown)
+		return w.allow(p), nil
+	}
+	if r := w.say("write"); r.Result != "Written." || shown.Content != content {
+		t.Errorf("%v; %d bytes of %d were shown", r, len(shown.Content), len(content))
+	}
+	if data, err := os.ReadFile(filepath.Join(w.project, "huge")); err != nil || string(data) != content {
+		t.Errorf("%d bytes of %d were written: %v", len(data), len(content), err)
+	}
+	from := w.mark()
+	if r := w.say("print"); r.Result != "Printed." {
+		t.Errorf("%v", r)
+	}
+	m := w.await(from, "the result", method("tool_result"))
+	if n := len(m.params); n > 10<<20 || n < 5<<20 || m.get("truncated", "original_bytes") == "" {
+		t.Errorf("the result has %d bytes", n)
+	}
+	var health struct {
+		Counters struct{ Truncations int } `json:"counters"`
+	}
+	if err := w.client.Call(w.ctx, "health", nil, &health); err != nil || health.Counters.Truncations != 2 { // Write tells what it wrote, too
+		t.Errorf("health %+v %v", health, err)
+	}
+}
+
+func TestTheDoctorExitsAsTheBridgeDoes(t *testing.T) {
+	w := outside(t, newest)
+	program := func(name, prints string) string {
+		path := filepath.Join(w.home, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\necho '"+prints+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		claude string
+		code   int
+		level  string
+	}{
+		{w.claude(), 0, "fully_compatible"},
+		{program("old", "1.0.10 (Claude Code)"), 78, "incompatible"},
+		{program("odd", "good morning"), 0, "unknown"},
+		{filepath.Join(w.home, "nowhere"), 72, "missing"},
+	} {
+		cmd := exec.Command(binary, "doctor", "--json", "--claude", c.claude)
+		cmd.Env, cmd.Dir = w.env(), w.project
+		out, err := cmd.Output()
+		var report struct {
+			ClaudeCode struct{ Level string } `json:"claude_code"`
+			Account    map[string]any
+			Findings   []struct{ Remedy string }
+		}
+		if jerr := json.Unmarshal(out, &report); jerr != nil || cmd.ProcessState.ExitCode() != c.code || report.ClaudeCode.Level != c.level {
+			t.Errorf("%s: %v, %v, %+v, want %d", c.claude, err, jerr, report, c.code)
+		}
+		if c.level == "fully_compatible" && (len(report.Findings) > 0 || report.Account["apiKeySource"] != "ANTHROPIC_API_KEY") {
+			t.Errorf("a good one: %s", out)
+		}
+	}
 }
