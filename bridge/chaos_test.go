@@ -272,14 +272,13 @@ type chaos struct {
 
 // chaosView is what the editor knows of a session.
 type chaosView struct {
-	turn      string            // that runs
-	awaiting  string            // turn_complete came, its answer did not
-	complete  map[string]bool   // turns
-	tools     map[string]bool   // announced
-	blocks    map[string]string // raw text of tokens in this turn, by message and block
-	order     []string
-	whole     bool // the turn had text that was not streamed
-	discarded bool
+	turn     string            // that runs
+	awaiting string            // turn_complete came, its answer did not
+	complete map[string]bool   // turns
+	tools    map[string]bool   // announced
+	blocks   map[string]string // raw text of tokens in this turn, by message and block
+	order    []string
+	whole    bool // the turn had text that was not streamed
 }
 
 type chaosPrompt struct {

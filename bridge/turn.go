@@ -158,6 +158,11 @@ func (s *Session) next() {
 	if s.queueTold {
 		s.tellQueue()
 	}
+	if refusal := s.run.adapter.Takes(t.content); refusal != "" {
+		s.begin(t)
+		s.finish(t, nil, TurnResult{Status: failed, StopReason: "error", Error: untakable(s.known.ClaudeCode, refusal)})
+		return
+	}
 	s.run.send(s.run.adapter.AppendUser(nil, adapters.UserMessage{UUID: t.message, Content: t.content}))
 	s.begin(t) // its answer cannot be read before mu is free
 }

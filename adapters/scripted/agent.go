@@ -198,12 +198,6 @@ func (p *process) put(line []byte) {
 	_, _ = p.out.Write(append(line, '\n'))
 }
 
-func (p *process) say(line []byte) {
-	p.lock()
-	defer p.unlock()
-	p.put(line)
-}
-
 func (p *process) notify() {
 	select {
 	case p.wake <- struct{}{}:
