@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package e2e tests the whole: an editor's client, the drawbridge binary, the real claude CLI in several versions, and a scripted
 // Messages API on loopback. It needs DRAWBRIDGE_E2E, the folder that `make deps` fills.
 package e2e
