@@ -260,14 +260,15 @@ type chaos struct {
 	calm     atomic.Bool    // no more faults; every question is allowed
 	granted  atomic.Bool    // something is allowed for a session, so that not every allow is an answer
 
-	mu      sync.Mutex
-	lines   []string
-	views   map[*Session]*chaosView
-	prompts map[string]*chaosPrompt // by prompt id
-	allowed map[string]int          // allows that the user has given, by the CLI's request id
-	stall   chan struct{}           // not nil: the editor does not read until it is closed
-	cancels []context.CancelFunc    // of the user messages under way
-	ids     []string                // user message ids given
+	mu        sync.Mutex
+	lines     []string
+	views     map[*Session]*chaosView
+	prompts   map[string]*chaosPrompt // by prompt id
+	allowed   map[string]int          // allows that the user has given, by the CLI's request id
+	stall     chan struct{}           // not nil: the editor does not read until it is closed
+	readAgain time.Time               // when it last began to
+	cancels   []context.CancelFunc    // of the user messages under way
+	ids       []string                // user message ids given
 }
 
 // chaosView is what the editor knows of a session.
@@ -423,10 +424,10 @@ func (c *chaos) control(s *Session) {
 }
 
 // stalledSince: the editor has not been reading, so that a CLI that ends may not be seen to end.
-func (c *chaos) stalledSince(time.Time) bool {
+func (c *chaos) stalledSince(began time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.stall != nil || !c.calm.Load()
+	return c.stall != nil || c.readAgain.After(began) || !c.calm.Load()
 }
 
 func (c *chaos) resume() {
@@ -435,7 +436,7 @@ func (c *chaos) resume() {
 	if c.stall != nil {
 		c.log("> read again")
 		close(c.stall)
-		c.stall = nil
+		c.stall, c.readAgain = nil, time.Now()
 	}
 }
 
