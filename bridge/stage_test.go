@@ -162,6 +162,7 @@ func (p *stageProcess) Wait() Exit {
 type logClient struct {
 	permission func(context.Context, *Prompt) (Decision, error)
 	question   func(context.Context, *Prompt) (Answers, error)
+	resolved   func(PromptResolved) // told of each, if it is set
 
 	mu    sync.Mutex
 	lines []string
@@ -253,6 +254,9 @@ func (c *logClient) Event(s *Session, e Event) error {
 		c.log("tool %s", e.ToolUse.Name)
 	case PromptResolved:
 		c.log("prompt_resolved %s by %s", e.Outcome, e.By)
+		if c.resolved != nil {
+			c.resolved(e)
+		}
 		if e.Input != nil && e.Outcome == "allowed" {
 			c.log("input %s", e.Input)
 		}

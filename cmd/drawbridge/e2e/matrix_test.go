@@ -36,7 +36,7 @@ var limits = map[string]map[string]limit{
 	"TestADenialReachesTheModelWithItsReason":              {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
 	"TestTheEditedCommandRuns":                             {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
 	"TestThreeReadsAskAtOnceAndAreAnsweredInReverse":       {"1.0.22": {"no prompts: refused by the CLI", refusedByTheCLI}},
-	"TestQuestionsAreAnsweredAndDeclined":                  {"2.0.0": {"no such tool", noQuestions}, "1.0.128": {"no such tool", noQuestions}, "1.0.22": {"no such tool", noQuestions}},
+	"TestQuestionsAreAnsweredAndDeclined":                  {"2.0.0": {"no such tool", noQuestions}, "1.0.110": {"no such tool", noQuestions}, "1.0.128": {"no such tool", noQuestions}, "1.0.22": {"no such tool", noQuestions}},
 	"TestAPlanIsRejectedWithCommentsAndApprovedIntoAMode":  {"1.0.22": {"no prompts: the plan is refused", planRefused}},
 	"TestAPIErrorsFailTheTurnAndNotTheSession":             {"1.0.22": {"it retries for minutes in silence: told, and interrupted", silentRetries}},
 	"TestFiveMessagesAtOnceGetFiveAnswersInOrder":          {"1.0.22": {"no streaming: whole answers", fiveWholeAnswers}},

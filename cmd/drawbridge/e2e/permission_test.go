@@ -253,3 +253,36 @@ func TestTheDiffIsShownCheckedAgainAndMayBeEdited(t *testing.T) {
 		}
 	})
 }
+
+func TestADirectorySwappedForALinkIsAskedAnewAndNothingIsWritten(t *testing.T) {
+	eachVersion(t, since2, func(t *testing.T, version string) {
+		w := enter(t, version)
+		dir, outside := filepath.Join(w.project, "dir"), filepath.Join(w.home, "outside")
+		for _, d := range []string{dir, outside} {
+			if err := os.Mkdir(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var again []string
+		w.permission = func(_ context.Context, p rpc.PermissionParams) (editor.Decision, error) {
+			again = append(again, p.Again)
+			if len(again) > 1 {
+				return editor.Decision{Decision: editor.Deny, Message: "somebody was here"}, nil
+			}
+			if err := os.Remove(dir); err != nil {
+				t.Error(err)
+			}
+			if err := os.Symlink(outside, dir); err != nil {
+				t.Error(err)
+			}
+			return w.allow(p), nil
+		}
+		w.completed(w.say("write: " + filepath.Join(dir, "new.txt") + "|text"))
+		if strings.Join(again, ",") != ",changed" {
+			t.Errorf("asked %q", again)
+		}
+		if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+			t.Errorf("outside holds %v %v", entries, err)
+		}
+	})
+}

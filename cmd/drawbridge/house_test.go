@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -38,5 +39,24 @@ func TestImportsRunOneWay(t *testing.T) {
 		if strings.Contains(d, ".") && !strings.HasPrefix(d, "vendor/") {
 			t.Errorf("drawbridge/adapters depends on %s: it is standard library only", d)
 		}
+	}
+}
+
+// TestTheScreenshotInTheReadmeIsAScreenOfTheTests: what the README shows is what the plugin's tests see.
+func TestTheScreenshotInTheReadmeIsAScreenOfTheTests(t *testing.T) {
+	golden, err := os.ReadFile("../../editors/nvim/test/screens/golden/edit-prompt.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shot strings.Builder
+	for _, line := range strings.Split(string(golden), "\n")[:18] {
+		shot.WriteString("    " + strings.TrimRight(line, " ") + "\n")
+	}
+	if !strings.Contains(string(readme), shot.String()) {
+		t.Errorf("the README does not show\n%s", shot.String())
 	}
 }
