@@ -27,6 +27,7 @@ unit:           ## the packages, with the race detector; once more with jsonrpc2
 
 e2e: build deps ## the real claude, several versions, behind the binary
 	DRAWBRIDGE_E2E=$(CACHE) go test -count=1 -timeout 30m ./cmd/drawbridge/e2e/...
+	@cat $(CACHE)/matrix.txt
 
 nvim: build     ## the plugin in real Neovims
 	.ci/nvim $(CACHE)
