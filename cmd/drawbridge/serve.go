@@ -68,7 +68,7 @@ func serve(cmd *cobra.Command, user *userSettings, framing stream.Framing, trace
 		StorePath:    store.In(state),
 		Projects:     projects,
 		Audit:        bridge.OpenAudit(filepath.Join(state, "audit.jsonl")),
-		Protected:    []string{filepath.Dir(file.Path), state},
+		Protected:    []string{file.Path, state},
 	}}
 	if tracePath != "" {
 		t, err := bridge.OpenTrace(tracePath)
