@@ -26,10 +26,6 @@ func Explain(file settings.File, set *settings.Settings, c policy.Call, protecte
 	c.ProjectRoot, c.Shell, c.Windows, c.Protected = c.Cwd, os.Getenv("SHELL"), filepath.Separator == '\\', protected
 	c.Home, _ = os.UserHomeDir() // unknown: no rule with ~ covers anything
 	c.Remote = len(set.Claude.Command) > 0 && remote(set.Claude.Command)
-	v = rules.Decide(c, realFS{})
-	if v.Decision == policy.Allowed && suspended {
-		v.Decision = policy.Asked
-		v.Reason = policy.Reason{Source: "default", Text: "a settings file cannot be read, so no rule allows anything"}
-	}
+	v = decide(rules, suspended, c)
 	return v, problems
 }

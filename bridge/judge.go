@@ -102,7 +102,7 @@ func editedInput(pr *prompt, d Decision) (json.RawMessage, error) {
 func (s *Session) rulesForbid(pr *prompt, input json.RawMessage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.judgeCall(s.callOf(pr, input)).Decision == policy.Denied
+	return s.judgeCall(s.callOf(pr.Permission, input)).Decision == policy.Denied
 }
 
 // grantFor makes the rules allow from now on that the user chose with the answer. A rule that cannot be saved is told; the tool is
@@ -120,7 +120,7 @@ func (s *Session) grantFor(pr *prompt, d Decision, v verdict) error {
 		input = v.input
 	}
 	s.mu.Lock()
-	c := s.callOf(pr, input)
+	c := s.callOf(pr.Permission, input)
 	s.mu.Unlock()
 	for _, rule := range rules {
 		switch covers, err := policy.Covers(rule, policy.Scope(v.scope), c, realFS{}); {

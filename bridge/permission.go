@@ -54,15 +54,7 @@ func (s *Session) permission(r *Run, asked *adapters.Permission) {
 		s.tell(ToolAnnounced{ToolUse: adapters.ToolUse{ID: p.ToolUseID, Name: p.Tool, Input: p.Input}, Parent: p.Parent})
 	}
 	seen := s.hooked[p.ToolUseID]
-	c := s.policyCall(p.Tool, p.Input)
-	c.ShellCwd = seen.cwd
-	c.DecisionReasonType, c.DecisionReason = p.DecisionReasonType, p.DecisionReason
-	c.RequiresUserInteraction, c.ServerPolicyAskOnly = p.RequiresUserInteraction, p.ServerPolicyAskOnly
-	c.MCPServer, c.MCPServerSource = p.MCPServer, p.MCPServerSource
-	if seen.mustAsk && c.DecisionReasonType == "hook" {
-		c.DecisionReasonType, c.DecisionReason = "", "" // the hook was ours: the rule behind it says more
-	}
-	v := s.judgeCall(c)
+	v := s.judgeCall(s.callOf(p, p.Input))
 	pr := s.newPrompt(r, p, v)
 	switch {
 	case neverByRule[p.Tool]:

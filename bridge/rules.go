@@ -98,6 +98,11 @@ func (s *Session) policyCall(tool string, input []byte) policy.Call {
 // judgeCall is the policy's verdict on a call, with the rules in force. Called with mu held.
 func (s *Session) judgeCall(c policy.Call) policy.Verdict {
 	rules, suspended := s.rules()
+	return decide(rules, suspended, c)
+}
+
+// decide is the verdict of composed rules.
+func decide(rules *policy.Rules, suspended bool, c policy.Call) policy.Verdict {
 	v := rules.Decide(c, realFS{})
 	if v.Decision == policy.Allowed && suspended {
 		v.Decision = policy.Asked

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"drawbridge/adapters"
 	"drawbridge/bridge/policy"
 )
 
@@ -150,7 +151,7 @@ func (s *Session) settleCovered(but *prompt) {
 		if pr == but || neverByRule[pr.Tool] || pr.hook {
 			continue
 		}
-		v := s.judgeCall(s.callOf(pr, pr.Input))
+		v := s.judgeCall(s.callOf(pr.Permission, pr.Input))
 		if v.Decision != policy.Allowed {
 			continue
 		}
@@ -165,15 +166,15 @@ func (s *Session) settleCovered(but *prompt) {
 	s.tellState()
 }
 
-// callOf is the call a prompt is about, with another input if the user has edited it. Called with mu held.
-func (s *Session) callOf(pr *prompt, input json.RawMessage) policy.Call {
-	c := s.policyCall(pr.Tool, input)
-	seen := s.hooked[pr.ToolUseID]
+// callOf is the call that p asks about, with another input if the user has edited it. Called with mu held.
+func (s *Session) callOf(p *adapters.Permission, input json.RawMessage) policy.Call {
+	c := s.policyCall(p.Tool, input)
+	seen := s.hooked[p.ToolUseID]
 	c.ShellCwd = seen.cwd
-	c.RequiresUserInteraction, c.ServerPolicyAskOnly = pr.RequiresUserInteraction, pr.ServerPolicyAskOnly
-	c.MCPServer, c.MCPServerSource = pr.MCPServer, pr.MCPServerSource
-	if !seen.mustAsk || pr.DecisionReasonType != "hook" {
-		c.DecisionReasonType, c.DecisionReason = pr.DecisionReasonType, pr.DecisionReason
+	c.RequiresUserInteraction, c.ServerPolicyAskOnly = p.RequiresUserInteraction, p.ServerPolicyAskOnly
+	c.MCPServer, c.MCPServerSource = p.MCPServer, p.MCPServerSource
+	if !seen.mustAsk || p.DecisionReasonType != "hook" { // else the hook was ours: the rule behind it says more
+		c.DecisionReasonType, c.DecisionReason = p.DecisionReasonType, p.DecisionReason
 	}
 	return c
 }

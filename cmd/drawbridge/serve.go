@@ -67,7 +67,7 @@ func serve(cmd *cobra.Command, user *userSettings, framing stream.Framing, trace
 		StateDir:     state,
 		StorePath:    store.In(state),
 		Projects:     projects,
-		Audit:        bridge.OpenAudit(filepath.Join(state, "audit.jsonl")),
+		Audit:        bridge.OpenAudit(filepath.Join(state, auditFile)),
 		Protected:    []string{file.Path, state},
 	}}
 	if tracePath != "" {
